@@ -36,7 +36,7 @@ from inplace_magic.hazards.handed import (
 )
 from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
-from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, overlap_refused
+from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, overlap_refused, swapped
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
     graph_used_twice,
@@ -81,7 +81,7 @@ from inplace_magic.hazards.training import (
     statistics_left_behind,
     statistics_moved,
 )
-from inplace_magic.hazards.twice import compared, joined
+from inplace_magic.hazards.twice import compared, joined, run_again
 
 RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
@@ -89,11 +89,13 @@ RULES: tuple[Rule, ...] = (
     graph_used_twice.RULE,
     recomputed_with_other_values.RULE,
     *in_one_call.RULES,
+    *swapped.RULES,
     *in_turn.RULES,
     *beyond.RULES,
     *unread.RULES,
     *dropped.RULES,
     *overwritten.RULES,
+    *run_again.RULES,
     *unfilled.RULES,
     view_outdated.RULE,
     buffer_gathered.RULE,
@@ -164,6 +166,7 @@ NEED_EVERY_CALL = frozenset(
         *overwritten.RULES,
         *unfilled.RULES,
         *in_turn.RULES,
+        *run_again.RULES,
         cast_outdated.RULE,
         gradient_edited_late.RULE,
         gradient_not_cleared.RULE,

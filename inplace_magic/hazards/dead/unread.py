@@ -31,25 +31,12 @@ def write_lost(story: Story) -> Iterator[Hazard]:
         site = call.callsite
         if site is None or call.error is not None or site in seen:
             continue
-        part = _part_given_memory(story, call) if call.does("takes memory") else None
-        if part is not None and _goes_on(story, part.inputs[0], call.index):
-            seen.add(site)
-            yield _of_a_part(story, call, part)
-        elif call.kind == "in-place" and call.mutations and (call.does("sets item") or _drops_the_result(site)):
+        if call.kind == "in-place" and call.mutations and (call.does("sets item") or _is_a_call_alone(site)):
             mutation = call.mutations[0]
             made = _copy_written(story, call, mutation) if mutation.storage in story.ended else None
             if made is not None and _goes_on(story, made.inputs[0], call.index):
                 seen.add(site)
                 yield _lost(story, call, mutation, made)
-
-
-def _drops_the_result(site: Callsite) -> bool:
-    """True if a line calls for the effect alone: as a statement of its own, or in a list that nobody keeps."""
-    if site.expression == site.statement:
-        return True
-    statement, value = expressions.parse(site.statement), expressions.parse(site.expression)
-    entry = statement.elt if isinstance(statement, (ast.ListComp, ast.SetComp)) else None
-    return entry is not None and value is not None and ast.dump(entry) == ast.dump(value)
 
 
 def _copy_written(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
@@ -95,25 +82,6 @@ def _goes_on(story: Story, source: TensorMetadata, since: int) -> bool:
     return any(story.names.get(tensor) for tensor in tensors) or _is_read(story, source.storage, since)
 
 
-def _part_given_memory(story: Story, call: CallEvent) -> CallEvent | None:
-    """The call that gave a part of a tensor that then got other memory: in the same statement, ``x[:3].data = …``,
-    or under a name that the function alone has, ``head = x[:3]``. None where that part was read afterwards."""
-    part = call.inputs[0] if call.inputs else None
-    if part is None or all(meta.storage == part.storage for meta in call.inputs):
-        return None  # its own memory, as `x[:3].data *= 2` gives back what it wrote
-    made = story.innermost_new(part.tensor, call.index)
-    if made is None or not made.does("gives item") or not made.inputs or call.callsite is None:
-        return None
-    if any(each.index > call.index for each in story.given_to.get(part.tensor, ())[-1:]):
-        return None
-    if call.callsite.same_statement(made.callsite):
-        return made
-    targets = made.callsite.targets if made.callsite is not None and made.callsite.same_run(call.callsite) else None
-    name = targets[0] if targets and len(targets) == 1 else None
-    local = name is not None and name.isidentifier() and name != "return"
-    return made if local and all(entry.tensor != part.tensor for entry in story.trace.names) else None
-
-
 def _lost(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) -> Hazard:
     source = story.bindings.name(made.inputs[0].tensor)
     copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
@@ -143,29 +111,6 @@ def _lost(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) ->
         variable=copied or source,
         origin=made.callsite,
         tensor=mutation.tensor,
-        write=call,
-        badges=Badges(wrote=_("lost here")),
-    )
-
-
-def _of_a_part(story: Story, call: CallEvent, made: CallEvent) -> Hazard:
-    name = story.bindings.name(made.inputs[0].tensor)
-    part = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
-    return finding(
-        "write-lost",
-        "silent",
-        message=_(
-            "{line} writes nothing: {part} makes a tensor that nobody else has, and an assignment to `.data` gives "
-            "that one other memory. {tensor} keeps its old values. PyTorch gives no error."
-        ).format(
-            line=wording.spot(call.callsite),
-            part=wording.code(part),
-            tensor=f"`{name}`" if name else _("The other tensor"),
-        ),
-        fix=_("Assign to the elements: {part} without `.data`.").format(part=wording.code(f"{part} = …")),
-        variable=part or name,
-        origin=made.callsite,
-        tensor=made.inputs[0].tensor,
         write=call,
         badges=Badges(wrote=_("lost here")),
     )
