@@ -1,9 +1,7 @@
-"""Writes docs/rules: one page for each rule, made of the docstring of its module, and an index of all findings.
+"""The pages of findings: one for each rule, and an index of all findings.
 
-    python docs/make_rules.py
-
-The page of a rule stands in ``hazards/pages``, or is the docstring of its module. ``tests/test_docs.py`` fails while a
-page here differs from it. Needs neither torch nor a notebook.
+The page of a rule stands in ``hazards/pages``, or is the docstring of its module, so that a rule and what is said of it
+change together. ``make_pages.py`` writes the pages for the site. Needs neither torch nor a notebook.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from inplace_magic.hazards.pages import page_of  # noqa: E402
 from inplace_magic.hazards.rule import Rule as FromCode  # noqa: E402
 
 HAZARDS = ROOT / "inplace_magic" / "hazards"
-PAGES = ROOT / "docs" / "rules"
 SEVERITIES = {
     "error": "PyTorch raises, or will raise on backward",
     "silent": "a wrong result without an error",
@@ -86,7 +83,7 @@ def rules() -> list[Rule]:
 
 
 def _read(rule: FromCode) -> Rule:
-    _package, _hazards, folder, module = rule.module.split(".")
+    folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
     if rule.code:
         return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", f"pages/{rule.code}.md")
     file = f"{folder}/{module}.py"
@@ -125,7 +122,7 @@ def page(rule: Rule) -> str:
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
         f"---\n\n[All findings](index.md). This page stands in "
-        f"[`hazards/{rule.file}`](../../inplace_magic/hazards/{rule.file}); `docs/make_rules.py` writes it.\n"
+        f"[`hazards/{rule.file}`](../../inplace_magic/hazards/{rule.file}).\n"
     )
 
 
@@ -145,7 +142,6 @@ def index(found: list[Rule]) -> str:
             lines.append(f"| [`{code}`]({rule.page}) | {rule.severity} | {_inline(rule.meaning(code))} |")
     lines += ["", *(f"* **{name}**: {meaning}." for name, meaning in SEVERITIES.items()), ""]
     lines += ["[What each finding rests on](facts.md). [Findings on Paddle's tensors](paddle.md).", ""]
-    lines += ["`docs/make_rules.py` writes this page and those that it links to.", ""]
     return "\n".join(lines)
 
 
@@ -156,7 +152,7 @@ def facts(found: list[Rule]) -> str:
     for rule in sorted(found, key=lambda rule: order.index(rule.severity)):
         codes = ", ".join(f"[`{code}`]({rule.page})" for code in rule.codes)
         lines.append(f"* {codes}: {_inline(rule.facts)}")
-    lines += ["", "`docs/make_rules.py` writes this page.", ""]
+    lines += [""]
     return "\n".join(lines)
 
 
@@ -177,12 +173,12 @@ def of_paddle(found: list[Rule]) -> str:
     for rule in found:
         reason = reasons.get(rule.name)
         lines.append(f"| [`{rule.name}`]({rule.page}) | {'yes' if reason is None else f'no: {reason}'} |")
-    lines += ["", "`docs/make_rules.py` writes this page.", ""]
+    lines += [""]
     return "\n".join(lines)
 
 
 def _markdown(text: str) -> str:
-    """A page's markup as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
+    """A docstring's reStructuredText as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
     parts: list[str] = []
     code: list[str] = []
     good = False
@@ -213,23 +209,7 @@ def _inline(text: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Text by file name of all pages."""
+    """Return the text of each page, by its path in docs/."""
     found = rules()
     whole = {"index.md": index(found), "facts.md": facts(found), "paddle.md": of_paddle(found)}
-    return {**whole, **{rule.page: page(rule) for rule in found}}
-
-
-def main() -> None:
-    """Writes the pages, and takes away those of rules that are gone."""
-    made = pages()
-    PAGES.mkdir(exist_ok=True)
-    for path in PAGES.glob("*.md"):
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
-        (PAGES / name).write_text(text, encoding="utf-8")
-    print(f"{len(made)} pages written to {PAGES.relative_to(ROOT).as_posix()}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+    return {f"rules/{name}": text for name, text in (whole | {rule.page: page(rule) for rule in found}).items()}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import call_tree
+from inplace_magic.analysis.holes import Hole, has_hole, holes_of
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.tree.branches import Branch
 from inplace_magic.analysis.vertices import CallVertex
@@ -55,6 +56,8 @@ class Column:
     passes: int = 0
     """Of a gap that is nothing else: passes of a loop of which another one is shown."""
     gap: bool = False
+    partial: bool = False
+    """Of a gap: further calls ran in it that are missing."""
     site: Callsite | None = None
     """The line, as the tables name it."""
     error: str | None = None
@@ -99,7 +102,7 @@ def timeline_of(
     left = [lane for lane in lanes if own[lane.key] and lane.key not in keys]
     return Timeline(
         tuple(sorted(shown, key=lambda lane: _birth(lane, own))),
-        _merged(tree, fitting, [call.index for call in trace.calls]),
+        _merged(tree, fitting, [call.index for call in trace.calls], holes_of(trace.calls)),
         len(left),
         sum(mark.is_write for lane in left for mark in lane.marks),
     )
@@ -173,7 +176,7 @@ def _fitting(columns: list[Column], wanted: list[int], most: int) -> set[int]:
     return {columns[number].first for number in list(kept)[:most]}
 
 
-def _merged(columns: Iterable[Column], kept: set[int], indexes: list[int]) -> tuple[Column, ...]:
+def _merged(columns: Iterable[Column], kept: set[int], indexes: list[int], holes: Sequence[Hole]) -> tuple[Column, ...]:
     """The columns in order, all that is not shown between two of them as one gap, with the calls in it counted."""
     found: list[Column] = []
     for column in columns:
@@ -185,7 +188,8 @@ def _merged(columns: Iterable[Column], kept: set[int], indexes: list[int]) -> tu
             found[-1] = replace(last, last=column.last, passes=passes)
         else:
             found.append(Column(column.first, column.last, passes=column.passes, gap=True))
+    counts = (bisect_right(indexes, each.last) - bisect_left(indexes, each.first) for each in found)
     return tuple(
-        replace(each, calls=bisect_right(indexes, each.last) - bisect_left(indexes, each.first)) if each.gap else each
-        for each in found
+        replace(each, calls=calls, partial=has_hole(holes, each.first, each.last, around=True)) if each.gap else each
+        for each, calls in zip(found, counts, strict=True)
     )

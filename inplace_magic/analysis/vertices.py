@@ -49,6 +49,13 @@ class TensorVertex:
         """Whether this version came from a write into an existing tensor."""
         return self.origin in ("mutated", "shared", "unseen")
 
+    @property
+    def is_variable(self) -> bool:
+        """Whether it was given by a variable of the reader's, as a batch is, and not by a module."""
+        return (
+            self.origin == "given" and self.name.isidentifier() and (self.facts is None or not self.facts.is_trainable)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CallVertex:

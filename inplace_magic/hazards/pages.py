@@ -1,4 +1,4 @@
-"""What a finding's code means: the page of its rule, which is its page in ``docs/rules`` too.
+"""What a finding's code means: the page of its rule, which is its page in the site too.
 
 The page is ``pages/<code>.md`` where one module has several rules, else the docstring of the rule's module.
 """

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hazards.both_ways import ALARM, told
+from programs import packed
 
 import inplace_magic
 from inplace_magic import hazards
@@ -428,13 +429,12 @@ def test_a_healthy_look_alike_gives_no_alarm(loaded_shell: Any, tmp_path: Path, 
     assert found.alarms == [[], []], [report.to_text() for report in found.reports]
 
 
-OF_MANY_CALLS = Path(__file__).parent.parent / "programs" / "rounds" / "8" / "ok_raw_gradients_noted_before_clipping.py"
+OF_MANY_CALLS = packed.source_of(packed.ROUNDS[7], "ok_raw_gradients_noted_before_clipping")
 
 
 def with_little_memory() -> Report:
-    source = OF_MANY_CALLS.read_text(encoding="utf-8")
     with inplace_magic.watch(max_events=30) as watched:
-        exec(compile(source, str(OF_MANY_CALLS), "exec"), {"__name__": "__main__"})
+        exec(OF_MANY_CALLS, {"__name__": "__main__"})
     return watched.report
 
 
