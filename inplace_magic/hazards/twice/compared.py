@@ -1,28 +1,4 @@
-"""A tensor was compared with, averaged with, or copied onto itself: what looks like a snapshot is an alias.
-
-``best = model.state_dict()``, ``before = [p.detach() for p in …]`` and ``kept = p.grad`` copy nothing. After the next
-step the "old" values are the new ones: the difference is zero, and loading the best state restores nothing
-(https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html: "you must serialize best_model_state or use
-best_model_state = deepcopy(model.state_dict())").
-
-Bad::
-
-    best = model.state_dict()
-    optimizer.step()
-    model.load_state_dict(best)     # copies each parameter onto itself
-
-Good::
-
-    best = copy.deepcopy(model.state_dict())
-
-Found where both operands of a comparison, difference, copy or running mean (``average.mul_(0.9).add_(p, alpha=0.1)``,
-which then shrinks the live weights) are the same elements of the same memory, reached by two tensors or by two names,
-and that memory was written since the second one was taken: a round trip (``a.cpu()``, ``torch.from_numpy(a.numpy())``)
-that is compared right away compares what it should. Nor is it a mistake to ask whether a parameter that was given to a
-second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either,
-should they be one memory: `p` was to get the new values.
-
-"""
+"""A tensor is compared with, averaged with, or copied onto itself, since what was kept of it is an alias."""
 
 from __future__ import annotations
 
@@ -39,17 +15,15 @@ from inplace_magic.hazards.fixes.deep_copy import (
 )
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.references.second_sides import where_named
-from inplace_magic.hazards.references.twice.compared_with_itself import compared_with_itself
-from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.twice.same_sides import compared_with_itself
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 
-CODE = "same-memory-compared"
 
-
-def check(story: Story) -> Iterator[Hazard]:
+def same_memory_compared(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place that made a snapshot follow."""
     seen: set[Callsite | None] = set()
     told: set[tuple[Callsite | None, Callsite | None] | None] = set()
@@ -92,7 +66,7 @@ def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, t
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
     maker = _maker(story, call, taken)
     return finding(
-        CODE,
+        "same-memory-compared",
         "warning",
         message=sentences(
             _what(call, variable),
@@ -140,4 +114,14 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     )
 
 
-RULE = Rule(check, {CODE: Cures((snapshot_taken, second_name_copied, state_copied_where_taken, slot_bound_anew))})
+RULES = (
+    row(
+        "same-memory-compared",
+        "warning",
+        same_memory_compared,
+        snapshot_taken,
+        second_name_copied,
+        state_copied_where_taken,
+        slot_bound_anew,
+    ),
+)

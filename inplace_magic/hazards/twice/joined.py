@@ -1,27 +1,4 @@
-"""Two names of one tensor stand in one formula, as if the one still held the values from before a write.
-
-``previous = current`` copies nothing. When the next step fills `current` anew, `previous` is the new values as well,
-and a formula of both, as multistep solvers, momentum and leapfrog have, is one of a single tensor.
-
-Bad::
-
-    for _ in range(3):
-        rates(y, out=now)
-        y = y + 1.5 * now - 0.5 * before
-        before = now                # from here on one tensor
-
-Good::
-
-    for _ in range(3):
-        rates(y, out=now)
-        y = y + 1.5 * now - 0.5 * before
-        before = now.clone()
-
-Told from the record and the one statement that gave the second name: a statement computed one result from a memory by
-two names, the same function, or another method, gives the one the other's tensor, and between that and the formula the
-memory was written.
-Silent for leaves that are trained, which are tied on purpose, and for questions with a yes or no for an answer.
-"""
+"""Two names of one tensor stand in one formula, as if the one still held the values from before a write."""
 
 from __future__ import annotations
 
@@ -37,21 +14,19 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.rereading import is_no_tensor
 from inplace_magic.hazards.references.second_sides import place_of, ran_between
-from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
 
-CODE = "joined-with-itself"
-
 _Memory = tuple[int | None, Region | None, int | None]
 _Named = tuple[TensorMetadata, str]
 """A tensor and the name by which a line gives it."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
+def joined_with_itself(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     if not story.aliases.statements:
         return
@@ -176,7 +151,7 @@ def _written_since(story: Story, call: CallEvent, pair: list[_Named], alias: Ali
 def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, write: Write) -> Hazard:
     site = call.callsite
     return finding(
-        CODE,
+        "joined-with-itself",
         "warning",
         message=_(
             "{line} computes with `{one}` and `{other}` as if they were two tensors, but {alias} (line {number}) made "
@@ -198,4 +173,4 @@ def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, w
     )
 
 
-RULE = Rule(check, {CODE: Cures((copied_where_taken,))}, gives_way=True)
+RULES = (row("joined-with-itself", "warning", joined_with_itself, copied_where_taken, gives_way=True),)

@@ -1,30 +1,4 @@
-"""A part of new memory was never filled, and was computed with.
-
-``torch.empty`` and its like take memory as it is
-(https://docs.pytorch.org/docs/stable/generated/torch.empty.html). Where only some rows or columns are assigned, the
-others hold whatever stood there before: zeros on one day, and anything on another.
-
-Bad::
-
-    corners = torch.empty_like(boxes)
-    corners[:, 0] = boxes[:, 0] - boxes[:, 2] / 2
-    corners[:, 1] = boxes[:, 1] - boxes[:, 3] / 2
-    right = corners[:, 0] + corners[:, 2]           # nobody filled the third column
-
-Good::
-
-    corners = boxes.clone()
-    corners[:, 0] = boxes[:, 0] - boxes[:, 2] / 2
-    corners[:, 1] = boxes[:, 1] - boxes[:, 3] / 2
-    right = corners[:, 0] + corners[:, 2]
-
-Told from the record alone: the elements that each write reached are known from its index and its layout, and some of
-them were reached by none. Then a call added or subtracted a part of which no element had been filled, or made a single
-number of a part in which some had not. Silent where one write went to elements that are not known (a mask, other
-numbers as an index, `out=`, NumPy, another thread), where the memory was handed to others than PyTorch, for other ways
-of reading (what is copied, multiplied or chosen from can still be masked), and for memory that is not the CPU's, where
-kernels write unseen.
-"""
+"""Memory that was taken as it is, filled in part, and computed with as a whole."""
 
 from __future__ import annotations
 
@@ -36,13 +10,15 @@ from inplace_magic.analysis.overlap import reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent, Region, TensorMetadata
+from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.traits import Trait
 
-CODE = "memory-not-filled"
 _MOST = 65_536
 """Elements of a memory, and all that its writes reach together, up to which they are looked at one by one."""
+
+_HANDS_OUT: tuple[Trait, ...] = ("gives array", "gives out memory", "gives address")
 
 
 @dataclass(frozen=True)
@@ -50,23 +26,21 @@ class _Read:
     """A call that computes with what nobody filled."""
 
     call: CallEvent
-    meta: TensorMetadata
     unfilled: int
     """How many elements of what it reads."""
     wrote: CallEvent
     """The last call that filled others."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each line that takes memory so."""
+def memory_not_filled(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each line that takes memory so."""
     seen = set()
     for maker in story.doing("unfilled"):
-        if maker.callsite is None or maker.callsite in seen:
-            continue
-        found = _read(story, maker)
-        if found is not None:
-            seen.add(maker.callsite)
-            yield _hazard(story, maker, found)
+        if maker.callsite is not None and maker.callsite not in seen:
+            found = _read(story, maker)
+            if found is not None:
+                seen.add(maker.callsite)
+                yield _hazard(story, maker, found)
 
 
 def _read(story: Story, maker: CallEvent) -> _Read | None:
@@ -74,22 +48,21 @@ def _read(story: Story, maker: CallEvent) -> _Read | None:
     if maker.kind != "ordinary" or maker.error is not None or len(maker.outputs) != 1:
         return None
     made = maker.outputs[0]
-    whole = region_of(made)
-    if made.device != "cpu" or made.storage is None or whole is None or not 1 < math.prod(whole.shape) <= _MOST:
+    whole, storage = region_of(made), made.storage
+    if made.device != "cpu" or storage is None or whole is None or not 1 < math.prod(whole.shape) <= _MOST:
         return None
-    if story.maker_of_storage(made.storage) is not maker or not _all_writes_seen(story, made.storage):
+    unseen = any(write.call is None for write in story.writes_to_memory(storage))
+    if unseen or story.maker_of_storage(storage) is not maker:
         return None
-    unfilled = set(_elements(whole))
-    wrote, left = None, 4 * _MOST
-    for call in story.given_memory(made.storage):
+    unfilled, left = set(_elements(whole)), 4 * _MOST
+    wrote: CallEvent | None = None
+    for call in story.given_memory(storage):
         if call is maker or (call.kind == "query" and not call.does("gives address")):
             continue
-        if call.error is not None or call.does("gives array") or call.does("gives out memory"):
+        if not _is_understood(story, call, storage):
             return None
-        if call.does("gives address") or not _is_understood(story, call, made.storage):
-            return None
-        if story.wrote(call.index, made.storage):
-            reached = _reached(call, made.storage)
+        if story.wrote(call.index, storage):
+            reached = _reached(call, storage)
             if reached is None or (left := left - math.prod(reached.shape)) < 0:
                 return None
             unfilled.difference_update(_elements(reached))
@@ -97,21 +70,18 @@ def _read(story: Story, maker: CallEvent) -> _Read | None:
             if not unfilled:
                 return None
         elif wrote is not None and call.kind == "ordinary":
-            for meta in call.inputs:
-                read = region_of(meta) if meta.storage == made.storage else None
-                missing = sum(at in unfilled for at in _elements(read)) if read is not None else 0
-                if read is not None and missing and _computes(call, missing, math.prod(read.shape)):
-                    return _Read(call, meta, missing, wrote)
+            for region in (region_of(meta) for meta in call.inputs if meta.storage == storage):
+                missing = sum(at in unfilled for at in _elements(region)) if region is not None else 0
+                if region is not None and missing and _computes(call, missing, math.prod(region.shape)):
+                    return _Read(call, missing, wrote)
     return None
 
 
-def _all_writes_seen(story: Story, storage: int) -> bool:
-    return all(write.call is not None for write in story.writes_to_memory(storage))
-
-
 def _is_understood(story: Story, call: CallEvent, storage: int) -> bool:
-    """Whether all is known of what a call does to a memory: it writes known elements, reads, or gives a view that a
+    """True if all is known of what a call does to a memory: it writes known elements, reads, or gives a view that a
     later call gets. What no call gets went to where the watch does not see."""
+    if call.error is not None or any(call.does(trait) for trait in _HANDS_OUT):
+        return False
     if story.wrote(call.index, storage):
         return True
     on = [meta.tensor for meta in call.outputs if meta.storage == storage]
@@ -131,7 +101,7 @@ def _reached(call: CallEvent, storage: int) -> Region | None:
 
 
 def _computes(call: CallEvent, missing: int, read: int) -> bool:
-    """Whether what nobody filled is in the result, and no mask can take it out again."""
+    """True if what nobody filled is in the result, and no mask can take it out again."""
     if call.does("sums up"):
         shapes = [meta.shape for meta in call.outputs]
         return len(shapes) == 1 and shapes[0] is not None and math.prod(shapes[0]) == 1 and read > 1
@@ -149,7 +119,7 @@ def _hazard(story: Story, maker: CallEvent, found: _Read) -> Hazard:
     made = maker.outputs[0]
     name = story.bindings.name(made.tensor)
     return Hazard(
-        code=CODE,
+        code="memory-not-filled",
         severity="warning",
         message=_(
             "{read} computes with {missing} elements of {what} that nobody has filled: {made} takes memory as it is, "
@@ -172,4 +142,4 @@ def _hazard(story: Story, maker: CallEvent, found: _Read) -> Hazard:
     )
 
 
-RULE = Rule(check)
+RULES = (row("memory-not-filled", "warning", memory_not_filled),)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of, without_leading_ones
+from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, reach_of_write, region_of, same_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.references.second_sides import given_since, operands_of, second_taken, wrote_while_making
@@ -46,7 +46,7 @@ def compared_with_itself(story: Story) -> Iterator[Compared]:
         one, other = call.inputs[:2]
         if one.tensor == other.tensor and one.tensor in tied and all(out.dtype == "bool" for out in call.outputs):
             continue  # "are the two still tied?"
-        if not _same_elements(one, other):
+        if not same_elements(one, other):
             continue  # as nearly always
         compares, scaling = call.does("compares"), _scaled_before(story, call)
         if not (compares or scaling) or not _two_ways(story, call, one, other):
@@ -139,21 +139,6 @@ def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
         handed = owners_of(story, write.call, write.mutation, written)
         written = next((owned.path for owned in handed if owned.site == at), None)
     return written is not None and written == names[1] != names[0]
-
-
-def copies_onto_itself(call: CallEvent) -> bool:
-    """Whether a call copied elements where they are already, as ``x.copy_(x)`` does: it changes none."""
-    return call.does("copies in") and len(call.inputs) > 1 and _same_elements(*call.inputs[:2])
-
-
-def _same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
-    """Whether each element of the one meets itself in the other; leading dimensions of one entry move none."""
-    if one.storage is None or one.storage != other.storage:
-        return False
-    region, beside = region_of(one), region_of(other)
-    if region is None or beside is None or region == beside:
-        return region is not None and region == beside
-    return without_leading_ones(region) == without_leading_ones(beside)
 
 
 def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
