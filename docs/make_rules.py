@@ -1,7 +1,7 @@
-"""The pages of findings: one for each rule, and an index of all findings.
+"""The pages of findings: one for each rule, made of the docstring of its module, and an index of all findings.
 
-The page of a rule stands in ``hazards/pages``, or is the docstring of its module, so that a rule and what is said of it
-change together. ``make_pages.py`` writes the pages for the site. Needs neither torch nor a notebook.
+The page of a rule stands in ``hazards/pages``, or is the docstring of its module. ``make_pages.py`` writes the pages
+for the site. Needs neither torch nor a notebook.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def rules() -> list[Rule]:
 
 
 def _read(rule: FromCode) -> Rule:
-    folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
+    _package, _hazards, folder, module = rule.module.split(".")
     if rule.code:
         return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", f"pages/{rule.code}.md")
     file = f"{folder}/{module}.py"
@@ -178,7 +178,7 @@ def of_paddle(found: list[Rule]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """A docstring's reStructuredText as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
+    """A page's markup as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
     parts: list[str] = []
     code: list[str] = []
     good = False

@@ -1,6 +1,6 @@
 """All rules, in the order in which they run.
 
-A new rule is a module with ``RULE``, its check and its cures, or a row of a mechanism's ``RULES``; and one entry here.
+A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
 """
 
 from __future__ import annotations
@@ -10,22 +10,7 @@ from inplace_magic.hazards.arrays import (
     buffer_gathered,
 )
 from inplace_magic.hazards.dead import dropped, overwritten, unfilled, unread
-from inplace_magic.hazards.gradients import (
-    bucket_left_behind,
-    frozen_but_moved,
-    gradient_edited_by_step,
-    gradient_edited_late,
-    gradient_not_cleared,
-    gradient_not_renewed,
-    gradient_of_another_loss,
-    gradient_scaled_early,
-    gradients_left_over,
-    gradients_thrown_away,
-    history_cut,
-    history_missed,
-    kept_gradient_added_to,
-    step_without_gradients,
-)
+from inplace_magic.hazards.gradients import table
 from inplace_magic.hazards.handed import (
     argument_written,
     default_argument_written,
@@ -43,13 +28,11 @@ from inplace_magic.hazards.rules import (
     recomputed_with_other_values,
     saved_tensor_overwritten,
     saved_values_changed,
-    shared_gradient_edited,
     view_written,
 )
 from inplace_magic.hazards.shared import (
     class_attribute_written,
     copy_shares_parameters,
-    model_moved_on,
     objects_share_state,
     one_tensor_many_slots,
     written_as_two,
@@ -82,21 +65,7 @@ RULES: tuple[Rule, ...] = (
     *unfilled.RULES,
     buffer_gathered.RULE,
     taken_memory_trained.RULE,
-    gradient_not_cleared.RULE,
-    gradient_not_renewed.RULE,
-    gradient_of_another_loss.RULE,
-    gradient_scaled_early.RULE,
-    gradients_left_over.RULE,
-    gradients_thrown_away.RULE,
-    bucket_left_behind.RULE,
-    gradient_edited_by_step.RULE,
-    gradient_edited_late.RULE,
-    step_without_gradients.RULE,
-    frozen_but_moved.RULE,
-    history_cut.RULE,
-    history_missed.RULE,
-    shared_gradient_edited.RULE,
-    kept_gradient_added_to.RULE,
+    *table.RULES,
     conversion_written.RULE,
     handed_part_written.RULE,
     alias_written.RULE,
@@ -112,7 +81,6 @@ RULES: tuple[Rule, ...] = (
     initial_value_written.RULE,
     objects_share_state.RULE,
     class_attribute_written.RULE,
-    model_moved_on.RULE,
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,
     argument_written.RULE,
@@ -127,7 +95,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-NEED_EVERY_CALL = frozenset(
+NEED_EVERY_CALL = table.REST_ON_WHAT_DID_NOT_HAPPEN | frozenset(
     rule.name
     for rule in (
         *unread.RULES,
@@ -135,15 +103,6 @@ NEED_EVERY_CALL = frozenset(
         *unfilled.RULES,
         *in_turn.RULES,
         *run_again.RULES,
-        gradient_edited_late.RULE,
-        gradient_not_cleared.RULE,
-        gradient_not_renewed.RULE,
-        gradient_of_another_loss.RULE,
-        gradients_left_over.RULE,
-        gradients_thrown_away.RULE,
-        step_without_gradients.RULE,
-        bucket_left_behind.RULE,
-        model_moved_on.RULE,
     )
 )
 """The rules that rest on something not having happened. Where calls were forgotten it may have, or within a replay of a

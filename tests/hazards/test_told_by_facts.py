@@ -14,16 +14,6 @@ from hazards.running import code_of, example, plainly, watched
 
 from inplace_magic.hazards import RULES
 from inplace_magic.hazards.arrays import buffer_gathered
-from inplace_magic.hazards.gradients import (
-    frozen_but_moved,
-    gradient_edited_by_step,
-    gradient_not_cleared,
-    gradient_not_renewed,
-    gradient_scaled_early,
-    history_cut,
-    kept_gradient_added_to,
-    step_without_gradients,
-)
 from inplace_magic.hazards.handed import argument_written, handed_part_written, lookup_shortened
 from inplace_magic.hazards.shared import objects_share_state
 from inplace_magic.hazards.stale import (
@@ -58,7 +48,7 @@ PAGES = {
             "sums",
         ),
         Page(
-            history_cut,
+            "history-cut",
             "x, w = (torch.ones(3, requires_grad=True) for _ in range(2))\nh = x * 2\n"
             "def probe(t):\n    return t.sum()",
             ("aside = probe(h.detach_())",),
@@ -66,7 +56,7 @@ PAGES = {
             "loss.backward()",
         ),
         Page(
-            gradient_edited_by_step,
+            "gradient-edited-by-step",
             "w, importance = torch.full((2,), 3.0, requires_grad=True), torch.zeros(2)\n(w * w).sum().backward()",
             ("direction.add_(p, alpha=0.1)",),
             "round(importance.sum().item(), 3)",
@@ -125,13 +115,6 @@ PAGES = {
             "meter.count.sum().item()",
         ),
         Page(
-            kept_gradient_added_to,
-            "log, w = [], torch.ones(3, requires_grad=True)",
-            ("(k * Noted.apply(w)).sum().backward()",),
-            "torch.stack(log).sum().item()",
-            "for k in (1.0, 2.0, 4.0):\n    (k * Noted.apply(w)).sum().backward()\nkept = torch.stack(log)",
-        ),
-        Page(
             "index-repeats",
             "count, labels = torch.zeros(10), torch.tensor([1, 1, 2])\n"
             "grad, rows, step = torch.zeros(3), torch.tensor([0, 0]), torch.ones(2)",
@@ -168,11 +151,25 @@ PAGES = {
             "filled.tolist()",
         ),
         Page(
-            frozen_but_moved,
+            "frozen-but-moved",
             "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1, momentum=0.9)\n"
             "w.sum().backward()\nopt.step()",
             ("opt.step()",),
             "w[0].item()",
+        ),
+        Page(
+            "kept-gradient-added-to",
+            "log, w = [], torch.ones(3, requires_grad=True)",
+            ("(k * Noted.apply(w)).sum().backward()",),
+            "torch.stack(log).sum().item()",
+            "for k in (1.0, 2.0, 4.0):\n    (k * Noted.apply(w)).sum().backward()\nkept = torch.stack(log)",
+        ),
+        Page(
+            "gradient-not-renewed",
+            "local, shared = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
+            "batches, opt = [1.0, 10.0], torch.optim.SGD([shared], lr=1)",
+            ("opt.step()",),
+            "shared[0].item()",
         ),
         Page(
             "updated-again",
@@ -189,7 +186,7 @@ PAGES = {
             "out = model(torch.ones(1, 2))",
         ),
         Page(
-            gradient_not_cleared,
+            "gradient-not-cleared",
             "model, batches = nn.Linear(2, 1), [torch.ones(1, 2)] * 3\n"
             "opt = torch.optim.SGD(model.parameters(), lr=1)\nnn.init.zeros_(model.bias)\n"
             "w, rows = torch.ones(3, requires_grad=True), []\ny = w * w",
@@ -197,21 +194,14 @@ PAGES = {
             "(model.bias.item(), rows[2].sum().item())",
         ),
         Page(
-            gradient_scaled_early,
+            "gradient-scaled-early",
             "w, parts = torch.ones(2, requires_grad=True), [1.0, 2.0]\ndef loss(part):\n    return (w * part).sum()",
             ("w.grad /= len(parts)",),
             "w.grad[0].item()",
             "with torch.no_grad():\n    w -= 0.1 * w.grad",
         ),
         Page(
-            gradient_not_renewed,
-            "local, shared = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)\n"
-            "batches, opt = [1.0, 10.0], torch.optim.SGD([shared], lr=1)",
-            ("opt.step()",),
-            "shared[0].item()",
-        ),
-        Page(
-            step_without_gradients,
+            "step-without-gradients",
             "model, x, checkpoint = nn.Linear(2, 1), torch.ones(1, 2), nn.Linear(2, 1).state_dict()\n"
             "w = torch.ones(2, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=1)\n"
             "maker, code, layer = nn.Linear(3, 2), torch.ones(1, 3), nn.Linear(2, 1)\n"
@@ -345,7 +335,7 @@ def test_a_helper_that_binds_its_parameter_anew_cuts_off_its_callers_tensor(tmp_
     (made * x).sum().backward()
     """
     assert plainly(tmp_path, program).names["w"].grad is None, "PyTorch alone gives no error"
-    finding = watched(tmp_path, program).the(history_cut.CODE)
+    finding = watched(tmp_path, program).the("history-cut")
     assert finding.mutation is not None
     assert finding.mutation.statement == "made = made.detach_()"
 
