@@ -204,8 +204,9 @@ class CallEvent:
 
     @property
     def looks_at_values(self) -> bool:
-        """Whether it goes to the values of what it got, as all do but questions for a shape, a flag and the like."""
-        return self.kind != "query" or self.does("reads values")
+        """True if it goes to the values of what it got, as all do but questions for a shape, a flag and the like;
+        ``zeros_like`` asks for a shape, too."""
+        return (self.kind != "query" or self.does("reads values")) and not self.does("buffer")
 
     @property
     def gave_back(self) -> frozenset[int]:

@@ -15,15 +15,6 @@ NOT_ALWAYS_COPIES = frozenset(
 """Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
 
-SHARING_CONSTRUCTORS = frozenset(
-    (
-        *("Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor"),
-        *("ByteTensor", "CharTensor", "ShortTensor", "IntTensor", "LongTensor", "BoolTensor"),
-    )
-)
-"""Classes that give, of a tensor, another one on its memory
-(https://docs.pytorch.org/docs/stable/tensors.html: use ``torch.tensor`` for a copy)."""
-
 ALIASING = frozenset(
     (
         *("detach", "data", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),
@@ -50,21 +41,3 @@ called on (https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.
 BUFFER_FILLERS = frozenset(("readinto", "readinto1", "recv_into", "recvfrom_into"))
 """Methods of streams and sockets that fill the bytes which they are given
 (https://docs.python.org/3/library/io.html#io.RawIOBase.readinto)."""
-
-ARRAY_MAKERS = frozenset(("from_numpy", "from_dlpack", "frombuffer", "as_tensor", "asarray"))
-"""Functions of the framework that make a tensor on the memory of an array or of bytes, and no copy."""
-
-FRESH_ARRAYS = frozenset(
-    (
-        *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "array", "bytearray"),
-        *("arange", "linspace", "stack", "concatenate", "copy", "normal", "random", "standard_normal", "uniform"),
-        *("integers", "tolist", "list", "bytes"),
-    )
-)
-"""Functions and methods, most of them of NumPy, that give new memory each time."""
-
-SHARING_ARRAYS = frozenset(("frombuffer", "asarray", "ascontiguousarray", "memoryview"))
-"""Functions, most of them of NumPy, that give an array on the memory of what they are given, where they can."""
-
-SHARING_METHODS = frozenset(("reshape", "view", "ravel", "squeeze", "transpose", "swapaxes", "cast"))
-"""Methods of arrays and of ``memoryview`` that do so."""

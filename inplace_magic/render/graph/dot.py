@@ -12,6 +12,7 @@ from itertools import pairwise
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
+from inplace_magic.needed import needed
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
@@ -57,7 +58,8 @@ def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = fro
 
 def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> str:
     """As :func:`to_dot`, of a report that is being read already."""
-    import graphviz
+    with needed(_("The picture of the graph"), "graphviz"):
+        import graphviz
 
     drawing = reading.drawing(expanded, limit)
     shown, roles = drawing.graph, drawing.roles

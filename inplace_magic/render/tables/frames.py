@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
 from inplace_magic.analysis.vertices import TensorVertex
+from inplace_magic.language import _
+from inplace_magic.needed import needed
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading, in_english
@@ -118,7 +120,8 @@ def memory_frame(report: Report) -> pd.DataFrame:
 
 def frame_of(rows: Sequence[Row], columns: Iterable[str]) -> pd.DataFrame:
     """Rows as a data frame with these columns, in this order; an unknown number is ``<NA>``."""
-    import pandas as pd
+    with needed(_("A table"), "pandas"):
+        import pandas as pd
 
     frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in columns})
     return frame
