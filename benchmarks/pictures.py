@@ -136,7 +136,27 @@ What the rows say:
 |---|---|---|---|---|---|
 """
 BESIDE = """
-BESIDE_TEXT"""
+## Beside torchview, torchvista and torchviz
+
+Each model's overview beside the pictures of [torchview](https://github.com/mert-kurttutan/torchview) 0.2.7,
+[torchvista](https://github.com/sachinhosmani/torchvista) 0.2.13 and [torchviz](https://github.com/szagoruyko/pytorchviz)
+0.0.3, fitted into frames of one size, by `python benchmarks/pictures_beside.py`. torchview and torchvista are opened to
+the depth at which they say most and are still legible; torchvista's page folds and zooms by clicks, as ours does, and a
+picture shows neither. To our eyes, and nobody else was asked:
+
+- *What is this model?* torchview and torchvista answer in one column, with shapes and classes; whoever wants these and
+  nothing else reads them faster, since each box says less. Here a box has the path that the code uses (`net.layer1`,
+  where the others say `Sequential` four times) and its parameters, layers of one list are one box, and letters are
+  larger, because a tall picture stands in columns; the price is an arrow that leads from the foot of one column to the
+  head of the next, and that a path is long. torchviz draws what autograd holds, and no module.
+- *Where was this tensor overwritten?* The last picture is the U-Net with `second.mul_(0.5)`, which backward refuses.
+  torchview and torchvista show an operation `mul_` among the others, in no other colour; torchviz shows nothing of it.
+  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked.
+- A module without parameters has no path here (`ReLU`, and not `net.relu`), and is named by the class that defines its
+  forward: `nn.ReLU6` reads as `Hardtanh`.
+- A step is watched here, so a loss and a `sum` stand in the picture that are no part of the model.
+- With the cache of a default configuration of GPT-2 torchview raises a `KeyError`, so all draw the model without it.
+"""
 """What a person sees; the pictures follow it."""
 
 
