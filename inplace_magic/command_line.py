@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     (level,), told = flags.settings("level")
     told["help"] += _("; off: watch nothing, and say of an autograd error what caused it")
     parser.add_argument(level, **{**told, "metavar": "{" + ",".join((*LEVELS, OFF)) + "}"})
-    flags.add(parser, "save", "raw", "graph", "check_values", "max_events", "lang")
+    flags.add(parser, "save", "raw", "graph", "check_values", "full", "max_events", "lang")
     form = _(
         "text (default), or the findings for programs: json in one line, github as annotations, sarif as a log; on "
         "standard error, of a saved report on standard output"

@@ -11,7 +11,7 @@ from operator import attrgetter
 from inplace_magic.analysis.call_tree import layers_path, lines_of
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut, cut_of
-from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path
+from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path, passes_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
 from inplace_magic.analysis.tree.holes import has_hole
 from inplace_magic.analysis.vertices import Edge
@@ -113,10 +113,11 @@ class _Folding:
             key=branch.key,
             name=branch.step.name if branch.step.kind != "call" else "",
             path=layers_path(branch) if layers else "" if loose else module_path(branch),
-            passes=len(branch.parts) if branch.kind == "loop" else 1,
+            passes=passes_of(branch.parts) if branch.kind == "loop" else 1,
             more=more,
             layers=layers,
             calls=tuple(call.call for call in branch.calls),
+            ran=sum([call.passes for call in branch.calls]),
             tensors=tuple(vertex.key for vertex in versions),
             results=tuple(results),
             mutated=tuple(vertex for vertex in made if vertex.mutated),
@@ -133,7 +134,7 @@ class _Folding:
             branch.key,
             branch.step.name if branch.step.kind == "run" else "",
             module_path(branch),
-            len(branch.parts) if branch.kind == "loop" else 1,
+            passes_of(branch.parts) if branch.kind == "loop" else 1,
             sum(part.key not in self.cut.more for part in parts),
             tuple(key for key in members if key not in inside),
             branch.site,

@@ -76,6 +76,8 @@ class CallVertex:
     """Names of the named parameters that it reads, e.g. ``model.layer1[0].conv1.weight``."""
     rooms: tuple[Room | None, ...] = ()
     """As :meth:`.ModuleNames.running` gives them for `modules`."""
+    passes: int = 1
+    """As :attr:`.CallEvent.passes`."""
 
 
 class Edge(NamedTuple):

@@ -139,7 +139,7 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
             captions = [*captions, said.format(shown=len(near), count=len(whole))]
             cut = FoldedGraph(near)
         elif cut.folds and not cut.whole:
-            inside = words.calls_of(sum(len(fold.calls) for fold in cut.folds))
+            inside = words.calls_of(sum(fold.ran for fold in cut.folds))
             said = ngettext(
                 "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
             )

@@ -27,6 +27,8 @@ class Fold:
     layers: bool = False
     """The passes are layers of one list, such as the blocks of an encoder, and not the same layer again."""
     calls: tuple[int, ...] = ()
+    ran: int = 0
+    """How many calls these stand for."""
     tensors: tuple[str, ...] = ()
     """Keys of the versions inside."""
     results: tuple[TensorVertex, ...] = ()

@@ -67,7 +67,7 @@ def _one_line(group: Fold | Frame) -> bool:
 
 
 def _extent(fold: Fold, reading: Reading) -> str:
-    parts = [words.at_least(words.calls_of(len(fold.calls)), fold.partial)]
+    parts = [words.at_least(words.calls_of(fold.ran), fold.partial)]
     if fold.lines is not None:
         first, last = fold.lines
         said = _("line {line}") if first == last else _("lines {line}–{last}")

@@ -40,7 +40,7 @@ def part_box(fold: Fold, drawing: Drawing) -> dict[str, str]:
     """Attributes of the box of several calls: a module, or the operations between two."""
     heading = heading_of(replace(fold, path=shortened_path(fold.path)))
     lines = [f"⊞ {lettering.shortened(heading, CODE_LENGTH) if fold.loose else heading}"]
-    said = words.at_least(words.calls_of(len(fold.calls)), fold.partial)
+    said = words.at_least(words.calls_of(fold.ran), fold.partial)
     if fold.mutated:
         writes = ngettext("{count} write in place", "{count} writes in place", len(fold.mutated))
         counted = words.at_least(writes.format(count=len(fold.mutated)), fold.partial)

@@ -106,8 +106,11 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     if view == "ops" and trace.level in ("calls", "writes") and trace.calls:
         warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
     frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    ran = trace.ran
     if trace.discarded:
-        frame.attrs["calls"] = f"{len(trace.calls):,} of {len(trace.calls) + trace.discarded:,} were kept"
+        frame.attrs["calls"] = f"{ran - trace.discarded:,} of {ran:,} were kept"
+    if light := ran - trace.discarded - len(trace.calls):
+        frame.attrs["passes"] = f"{light:,} of them repeated the call before and have no row"
     return frame
 
 
