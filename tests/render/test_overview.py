@@ -134,6 +134,7 @@ def test_a_box_of_a_loop_whose_middle_was_discarded_says_that_it_counts_the_leas
         with inplace_magic.watch(max_events=most) as w:
             for _ in range(999):
                 x.add_(1)
+                x.mul_(1)
         reports.append(w.report)
     cut, whole = (report.to_dot() + (timeline_svg(Reading(report)) or "") for report in reports)
 
