@@ -91,7 +91,8 @@ def can_bind_anew(write: Written) -> bool:
     leaf = write.meta is not None and write.meta.is_trainable
     if leaf and write.call is not None and write.call.was_refused("view of a custom function written"):
         leaf = False  # seen before the function gave it its history
-    may_go = write.call is not None and write.call.was_refused("leaf written") and path.isidentifier()
+    refused = write.call.refusal.kind if write.call is not None and write.call.refusal is not None else None
+    may_go = refused in ("leaf written", "view of a leaf written") and path.isidentifier()
     if leaf and not may_go:
         return False  # a parameter must stay the object that the optimizer knows
     if not _assignable(write, path) or seen_by_others(write):
