@@ -15,6 +15,7 @@ from functools import lru_cache
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.holders import is_read_by_another_name
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -259,7 +260,7 @@ def seen_by_others(write: Written) -> bool:
             same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
             if not same_statement and path not in paths_read(call.callsite, write.site):
                 return True
-    return False
+    return is_read_by_another_name(story, write.call, path, meta.tensor)
 
 
 def _is_snapshot(write: Written) -> bool:
