@@ -35,7 +35,7 @@ def for_a_leaf(write: Written) -> Fix | None:
     if any(meta.requires_grad for meta in others) or (is_computed(made) and not write.meta.is_view):
         parameter = write.meta.cls == "Parameter"
         return None if parameter or _leaf_is_needed(write) else _saying(_anew(write), computed)
-    if write.meta.is_view and write.path is not None and _goes_on(write, write.path):
+    if write.meta.is_view and write.path is not None and write.path.isidentifier() and _goes_on(write, write.path):
         return _saying(bound_anew(write), computed)  # without recording, the leaf would get a gradient of what is gone
     return _under_no_grad(write)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing
+from inplace_magic.source.listing import FUNCTIONS, Edit, Listing
 
 
 def holds(write: Written, fix: Fix) -> bool:
@@ -37,7 +37,9 @@ def _binds_before_it_reads(listing: Listing, edits: Sequence[Edit]) -> bool:
         tree = ast.parse("\n".join(rows))
     except SyntaxError:
         return not _is_plain(listing)  # a magic that is not seen through here
-    return not _read_first(tree) - _read_first(listing.tree)
+    known = {name for name, _read in _uses(listing.tree.body)}
+    new = _read_first(tree) - _read_first(listing.tree)
+    return not any(function or name in known for function, name in new)  # a cell may read what an earlier one bound
 
 
 def _is_plain(listing: Listing) -> bool:
@@ -51,12 +53,14 @@ def _is_plain(listing: Listing) -> bool:
 def _read_first(tree: ast.Module) -> set[tuple[str, str]]:
     """(function, name) of what a function binds, and reads before that as its text goes."""
     found: set[tuple[str, str]] = set()
-    for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))):
+    for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, FUNCTIONS))):
+        given = {node.arg for node in ast.walk(scope.args) if isinstance(node, ast.arg)} if scope is not tree else set()
         first: dict[str, bool] = {}
+        bound: set[str] = set()
         for name, is_read in _uses(scope.body):
             first.setdefault(name, is_read)
-        bound = {name for name, is_read in _uses(scope.body) if not is_read}
-        found |= {(getattr(scope, "name", ""), name) for name in bound if first[name]}
+            bound |= set() if is_read else {name}
+        found |= {(getattr(scope, "name", ""), name) for name in bound - given if first[name]}
     return found
 
 
@@ -65,7 +69,7 @@ def _uses(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, bool]]:
     for node in nodes:
         if isinstance(node, ast.Name):
             yield node.id, isinstance(node.ctx, ast.Load)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             yield node.name, False
         elif isinstance(node, ast.Assign):
             yield from _uses([node.value, *node.targets])

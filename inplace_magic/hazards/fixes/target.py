@@ -260,7 +260,8 @@ def seen_by_others(write: Written) -> bool:
             same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
             if not same_statement and path not in paths_read(call.callsite, write.site):
                 return True
-    return is_read_by_another_name(story, write.call, path, meta.tensor)
+    refused = write.hazard.raised or write.hazard.saved is not None  # else that others see it is the finding
+    return refused and is_read_by_another_name(story, write.call, path, meta.tensor)
 
 
 def _is_snapshot(write: Written) -> bool:
