@@ -8,18 +8,19 @@ objects in another way.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from collections.abc import Iterator
 
 
 def made_of_a_tensor(source: str) -> list[str]:
-    """Return the names of such classes: of those that exist, and of those that a text defines.
+    """Return the names of such classes that a text calls: of those that exist, and of those that it defines.
 
     Args:
         source: of what is to be watched.
     """
-    return sorted({*_existing(), *_defined(source)})
+    return sorted(name for name in {*_existing(), *_defined(source)} if re.search(rf"(?<!class )\b{name}\(", source))
 
 
 def _existing() -> Iterator[str]:
@@ -56,6 +57,7 @@ def _defined(source: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and any(ast.unparse(base) in ("torch.Tensor", "Tensor") for base in node.bases):
+        bases = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+        if isinstance(node, ast.ClassDef) and {"torch.Tensor", "Tensor"} & set(bases):
             if not any(isinstance(each, ast.FunctionDef) and each.name == "__new__" for each in node.body):
                 yield node.name
