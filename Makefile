@@ -1,11 +1,17 @@
 # Everything runs from a fresh checkout with Python (3.10 or later) and make alone:
 #
-#   make check    while one works: style, types, the rules on the stored traces of the labelled programs, and all tests
-#                 that tests/conftest.py does not call slow
-#   make test     everything: also each labelled program run anew, PyTorch's own databases, generated cells, kernels with
-#                 the newest and the oldest tools, browsers, other people's suites; pytest's closing line is the last one
+#   make test     what README.md promises: all tests that tests/conftest.py does not call slow, a kernel, a browser, the
+#                 wheel, and of all others a tenth, another one with each commit (tests/drawing_lots.py)
+#   make test-all everything, for CI and before a release: also style and types, each labelled program run anew, PyTorch's
+#                 own databases, generated cells, kernels with the newest and the oldest tools, Paddle, browsers, other
+#                 people's suites; pytest's closing line is the last one
+#   make check    while one works: style, types, and all tests that are not slow
+#   make gate     what the rules say of the recorded traces of all labelled programs, against the golden file, in a minute;
+#                 make gate ACCEPT=1 writes that file anew
+#   make dist     dist/: the sdist, the wheel made from it, the page of an index checked, and a report from the wheel in an
+#                 environment of its own. To publish: docs/RELEASING.md
 #   make cuda     the tests on a GPU, where there is one: two minutes
-#   make paddle   the tests on Paddle's tensors, in an environment of their own; part of make test
+#   make paddle   the tests on Paddle's tensors, in an environment of their own; part of make test-all
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html; a
 #                 minute, in .venv-demo with no tools of development, or in .venv where there is one
 #   make lint     style and types only
@@ -14,9 +20,10 @@
 #   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
 #   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
-#                 A fixed sample of two minutes is part of make test
+#                 A fixed sample of two minutes is part of make test-all
 #
-# The first of the others makes .venv; make test makes .venv-min with the oldest Jupyter tools and .venv-paddle with Paddle.
+# The first of the others makes .venv; make test-all makes .venv-min with the oldest Jupyter tools and .venv-paddle with
+# Paddle.
 # Another interpreter: make test PYTHON=python3.12
 
 PYTHON ?= python3
@@ -29,8 +36,9 @@ DEMO := .venv-demo
 DEMO_INSTALLED := $(DEMO)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
+PACKAGING := .venv-dist
 
-.PHONY: check test cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
+.PHONY: check gate test test-all dist cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -38,8 +46,15 @@ export PYTHONDONTWRITEBYTECODE :=
 check: lint
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-# Beside each other: installing waits for a network, and the tests that come first wait for browsers.
+gate: $(INSTALLED)
+	@$(BIN)/python -W ignore tests/gate.py -v $(if $(ACCEPT),--accept)
+
 test: $(INSTALLED)
+	@$(MAKE) --no-print-directory browser
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not nightly"
+
+# Beside each other: installing waits for a network, and the tests that come first wait for browsers.
+test-all: $(INSTALLED)
 	@$(MAKE) --no-print-directory --jobs browser $(OLDEST_INSTALLED) $(PADDLE_INSTALLED)
 	@$(MAKE) --no-print-directory --jobs lint paddle-beside everything
 
@@ -71,6 +86,15 @@ lint: $(INSTALLED)
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
+# The wheel is made from the sdist, as an index's users make it.
+dist:
+	@test -x $(PACKAGING)/bin/python || $(PYTHON) -m venv $(PACKAGING)
+	@$(PACKAGING)/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	@rm -rf dist
+	@$(PACKAGING)/bin/python -m build --outdir dist
+	@$(PACKAGING)/bin/python -m twine check --strict dist/*
+	@$(PYTHON) .ci/try_install.py dist/*.whl
+
 demo: $(or $(wildcard $(INSTALLED)),$(DEMO_INSTALLED))
 	@$(<D)/bin/python notebooks/demo.py
 
@@ -87,15 +111,15 @@ bench: $(INSTALLED)
 suites: $(INSTALLED)
 	@$(BIN)/python tests/suites/run.py $(SUITES) --confirm $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
 
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml .ci/constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=21.3"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,docs]"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c .ci/constraints.txt -e ".[dev,docs]"
 	@touch $@
 
 # The torch of the interpreter is taken where it has one: the .pth file names the folder, also that of a virtual environment.
 # What nobody imports is not compiled: most of torch. nbconvert looks for its templates in its own environment alone.
-$(DEMO_INSTALLED): pyproject.toml constraints.txt
+$(DEMO_INSTALLED): pyproject.toml .ci/constraints.txt
 	@set -e; torch=$$($(PYTHON) -c 'import importlib.util as u; \
 		s = u.find_spec("torch"); print(s.origin.rpartition("/torch/")[0] if s and s.origin else "")'); \
 	echo "Make $(DEMO), an environment for the demo, with torch of $${torch:-a package index, most of what is installed}."; \
@@ -105,22 +129,22 @@ $(DEMO_INSTALLED): pyproject.toml constraints.txt
 	echo "Install inplace_magic there and what runs a notebook: no linter, no browser, no site builder."; \
 	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check "pip>=21.3"; \
 	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --no-compile \
-		$$([ "$$torch" ] || echo -c constraints.txt) -e ".[demo]"; \
+		$$([ "$$torch" ] || echo -c .ci/constraints.txt) -e ".[demo]"; \
 	$(DEMO)/bin/python -m pip install -qq --disable-pip-version-check --ignore-installed --no-deps nbconvert
 	@touch $@
 
 # torch is not installed a second time: the .pth file lets this environment look into .venv for what it lacks.
 # As below: only what .venv lacks is installed.
-$(PADDLE_INSTALLED): $(INSTALLED) constraints.txt
+$(PADDLE_INSTALLED): $(INSTALLED) .ci/constraints.txt
 	@test -x $(PADDLE)/bin/python || $(BIN)/python -m venv $(PADDLE)
 	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		>$$($(PADDLE)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/newest.pth
-	@$(PADDLE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt paddlepaddle
+	@$(PADDLE)/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/constraints.txt paddlepaddle
 	@touch $@
 
-$(OLDEST_INSTALLED): $(INSTALLED) constraints-min.txt
+$(OLDEST_INSTALLED): $(INSTALLED) .ci/constraints-min.txt
 	@test -x $(OLDEST)/bin/python || $(BIN)/python -m venv $(OLDEST)
 	@$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" \
 		>$$($(OLDEST)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/newest.pth
-	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-min.txt -e .
+	@$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/constraints-min.txt -e .
 	@touch $@

@@ -2,7 +2,7 @@
 
     python benchmarks/diagnosis_table.py [--write docs/measured/diagnosis.md] [--only sigmoid ...]
 
-The programs are those of ``tests/programs`` and ``tests/programs/further``; their labels (``cases.jsonl``) say which
+The programs are those of ``tests/programs/first.md`` and ``further.md``; their labels say which
 statement wrote, which one saved, and how the user's code calls the tensor. They were taken from public issues, whose
 addresses stand there. Each program runs plainly, under anomaly mode, and under ``%%inplace_watch`` at both levels.
 """
@@ -28,7 +28,7 @@ from test_further_programs import NOT_YET_FOUND
 from test_program_labels import run, statements
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
-FOLDERS = ("programs", "programs/further")
+SETS = (score.packed.FIRST, score.packed.FURTHER)
 LEVELS = ("calls", "ops")
 SYMPTOMS = {
     "backward_error": "Backward raises",
@@ -38,7 +38,7 @@ SYMPTOMS = {
 }
 MARK = {True: "yes", False: "**no**", None: ""}
 PREAMBLE = """\
-Measured with torch {torch}, on the programs of `tests/programs/` and `tests/programs/further/`; the labels beside them
+Measured with torch {torch}, on the programs of `tests/programs/first.md` and `further.md`; the labels beside them
 say what is right. A *write* is named when the statement that overwrote the tensor is shown (by PyTorch: in a traceback;
 here, at level `calls`: as the place of the finding), a *save* when it shows the statement whose autograd node kept the
 tensor, a *name* when the tensor is called as the user's code calls it. Empty: nothing to name. Where the write is
@@ -92,20 +92,20 @@ def in_words(error: Exception | None) -> str:
     return f"{what}{', ' + producer[1] if producer else ''}, version {versions[1]} instead of {versions[2]}"
 
 
-def row_of(case: dict[str, Any], path: Path, figures: dict[str, bool]) -> Row:
+def row_of(case: dict[str, Any], source: str, figures: dict[str, bool]) -> Row:
     """Runs one program plainly and under anomaly mode.
 
     Args:
         case: its label.
-        path: its file.
+        source: its text.
         figures: how the watch did, from ``score.score``.
     """
-    ending = run(path)
-    wrote = statements(path, case["mutating_lines"])
-    shown = bool(wrote & statements(path, ending.lines))
+    ending = run(source)
+    wrote = statements(source, case["mutating_lines"])
+    shown = bool(wrote & statements(source, ending.lines))
     anomaly: tuple[bool | None, bool] = (None, shown)
     if case["symptom"] == "backward_error":
-        named = dict(score.anomaly(case, path))
+        named = dict(score.anomaly(case, source))
         anomaly = (named["saver"], named["culprit"])
     ours = (figures["culprit"], figures.get("saver"), figures.get("variable"))
     return Row(case["case"], case["symptom"], in_words(ending.error), shown, anomaly, ours)
@@ -124,11 +124,11 @@ def measured(shell: Any, folder: Path, only: list[str]) -> tuple[list[Row], list
     for level in LEVELS:
         pairs: list[tuple[str, bool]] = []
         for case in cases:
-            path = folder / f"{case['case']}.py"
-            _, figures = score.score(shell, case, path.read_text(encoding="utf-8"), level)
+            source = score.source_of(folder, case["case"])
+            _, figures = score.score(shell, case, source, level)
             pairs += figures
             if level == LEVELS[0] and case["symptom"] in SYMPTOMS:
-                rows.append(row_of(case, path, dict(figures)))
+                rows.append(row_of(case, source, dict(figures)))
         lines.append(score_line(level, pairs))
     return rows, lines
 
@@ -173,10 +173,10 @@ def main() -> int:
     shell: Any = InteractiveShell.instance(config=config)
     rows: list[Row] = []
     lines: list[str] = []
-    for name in FOLDERS:
-        found, scores = measured(shell, TESTS / name, options.only)
+    for programs in SETS:
+        found, scores = measured(shell, programs, options.only)
         rows += found
-        lines += [f"tests/{name}", *scores]
+        lines += [f"tests/programs/{programs.name}", *scores]
     text = "\n".join(page(rows, lines)) + "\n"
     print(text, end="")
     if options.write is not None:

@@ -1,6 +1,6 @@
 """What the fixes that rules show do to the silent failures of the rounds, before any is tried by running it.
 
-    python benchmarks/fixes_offered.py [--programs tests/programs/rounds/14 ...] [-v]
+    python benchmarks/fixes_offered.py [--programs tests/programs/rounds/14.md ...] [-v]
 
 Each program runs as a cell under ``%%inplace_watch``, and the diffs of all its alarms are put in, as ``%inplace_fix``
 puts them in. *cured*: it does not call itself wrong any more; *not cured*: it does, or it raises.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import tables
 import torch
-from fixes_tried import TESTS, a_shell, cured, watched
+from fixes_tried import a_shell, cured, watched
 from programs import score
 
 COLUMNS = ("programs", "an alarm", "a fix is shown", "cured", "not cured")
@@ -23,7 +23,7 @@ COLUMNS = ("programs", "an alarm", "a fix is shown", "cured", "not cured")
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    rounds = sorted((TESTS / "programs" / "rounds").iterdir(), key=lambda folder: int(folder.name))
+    rounds = [*score.packed.ROUNDS]
     parser.add_argument("--programs", type=Path, nargs="*", default=rounds)
     parser.add_argument("-v", action="store_true", help="a line on each program without a fix, or not cured by it")
     options = parser.parse_args()
@@ -35,7 +35,7 @@ def main() -> int:
         for case in score.cases_in(folder):
             if case["symptom"] != "silent_wrong":
                 continue
-            source = (score.folder_of(folder) / f"{case['case']}.py").read_text(encoding="utf-8")
+            source = score.source_of(folder, case["case"])
             torch.manual_seed(0)
             alarms = [hazard for hazard in watched(shell, source).hazards if hazard.is_alarm]
             diffs = [hazard.diff for hazard in alarms if hazard.diff]

@@ -1,6 +1,6 @@
 """What trying the fixes of the labelled programs shows, by kind of failure, as a Markdown table.
 
-    python benchmarks/fixes_tried.py [--programs tests/programs tests/programs/further] [--only sigmoid ...] [-v]
+    python benchmarks/fixes_tried.py [--programs tests/programs/first.md] [--only sigmoid ...] [-v]
 
 By default with the programs of `held_out`, of which alone some go through a graph twice, and with the ten patients of
 lesson 10, whose cures the lesson's own checks judge.
@@ -35,7 +35,7 @@ from hazards.patching import patched
 from programs import score
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
-FOLDERS = (TESTS / "programs", TESTS / "programs" / "further")
+FOLDERS = (score.packed.FIRST, score.packed.FURTHER)
 PATIENT_KINDS = {"leaf-written": "leaf_error", "multi-output-view-written": "view_error"}
 """Symptoms of the patients whose findings have these codes; of others by whether they raise."""
 SYMPTOMS = {
@@ -146,7 +146,7 @@ def shown_or_priced(hazard: Any) -> set[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, FOLDERS[0] / "held_out"])
+    parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, score.packed.HELD_OUT])
     parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
     parser.add_argument("--healthy", action="store_true", help="the healthy programs, too")
     parser.add_argument("-v", action="store_true", help="a line on each program that fails")
@@ -161,7 +161,7 @@ def main() -> int:
                 continue
             if case["symptom"] == "harmless" and not options.healthy:
                 continue
-            source = (score.folder_of(folder) / f"{case['case']}.py").read_text(encoding="utf-8")
+            source = score.source_of(folder, case["case"])
             torch.manual_seed(0)
             row, told = counted(*tried(shell, source), partial(cured, source))
             rows[case["symptom"]] += row

@@ -19,7 +19,7 @@ from typing import Any
 
 import tables
 import torch
-from fixes_tried import SYMPTOMS, TESTS, a_shell, tried
+from fixes_tried import SYMPTOMS, a_shell, tried
 from hazards.patching import patched
 from programs import score
 from proving.righted import is_right, left_by, rights
@@ -56,7 +56,7 @@ def counted(case: dict[str, Any], source: str, shell: Any) -> tuple[Counter[str]
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, nargs="*", default=[TESTS / "programs" / "held_out"])
+    parser.add_argument("--programs", type=Path, nargs="*", default=[score.packed.HELD_OUT])
     parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
     parser.add_argument("-v", action="store_true", help="what is said of each program")
     options = parser.parse_args()
@@ -68,7 +68,7 @@ def main() -> int:
         for case in score.cases_in(folder):
             if options.only and not any(word in case["case"] for word in options.only):
                 continue
-            source = (folder / f"{case['case']}.py").read_text(encoding="utf-8")
+            source = score.source_of(folder, case["case"])
             row, told = counted(case, source, shell)
             rows.setdefault(case["symptom"], Counter()).update(row)
             if options.v:

@@ -38,12 +38,12 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "programs"))
 
-from score import bare, cases_in, folder_of, statement_of  # noqa: E402  # the labels and how they are read
+from score import bare, cases_in, packed, source_of, statement_of  # noqa: E402  # the labels and how they are read
 
 from inplace_magic.postmortem import Cell, Cells, answer_to  # noqa: E402
 from inplace_magic.source.hunks import changed, hunks  # noqa: E402
 
-FOLDERS = [ROOT / "tests" / "programs" / name for name in (".", "further", "held_out")]
+FOLDERS = [packed.FIRST, packed.FURTHER, packed.HELD_OUT]
 WAYS = ("cell", "cells", "file")
 
 
@@ -177,7 +177,7 @@ def programs(folders: list[Path], only: list[str]) -> Iterator[tuple[dict[str, A
     for folder in folders:
         for case in cases_in(folder):
             if case["symptom"] == "backward_error" and (not only or case["case"] in only):
-                yield case, (folder_of(folder) / f"{case['case']}.py").read_text()
+                yield case, source_of(folder, case["case"])
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import tables
 import torch
-from fixes_tried import FOLDERS, TESTS, a_shell, watched
+from fixes_tried import FOLDERS, a_shell, watched
 from programs import score
 
 from inplace_magic import report as making
@@ -63,8 +63,7 @@ def looked_at(shell: Any, source: str) -> tuple[Counter[str], list[Any], str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    rounds = sorted((TESTS / "programs" / "rounds").iterdir())
-    parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, *rounds])
+    parser.add_argument("--programs", type=Path, nargs="*", default=[*FOLDERS, *score.packed.ROUNDS])
     parser.add_argument("--only", nargs="*", default=[], help="parts of program names")
     parser.add_argument("-v", action="store_true", help="a line on each program with wrong gradients")
     options = parser.parse_args()
@@ -76,7 +75,7 @@ def main() -> int:
         for case in score.cases_in(folder):
             if case["symptom"] not in KINDS or (options.only and not any(w in case["case"] for w in options.only)):
                 continue
-            source = (score.folder_of(folder) / f"{case['case']}.py").read_text(encoding="utf-8")
+            source = score.source_of(folder, case["case"])
             torch.manual_seed(0)
             row, findings, refused = looked_at(shell, source)
             lines = {source.splitlines()[number - 1].strip() for number in case["mutating_lines"]}

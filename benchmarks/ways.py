@@ -39,8 +39,7 @@ from programs import score  # noqa: E402  # the same
 from inplace_magic.record.places import Callsite  # noqa: E402
 from inplace_magic.report import Report  # noqa: E402
 
-ROUNDS = sorted((TESTS / "programs" / "rounds").iterdir(), key=lambda folder: int(folder.name))
-FOLDERS = [TESTS / "programs", *(TESTS / "programs" / name for name in ("further", "held_out")), *ROUNDS]
+FOLDERS = [*score.packed.SETS]
 FILLINGS = range(1, 256, 50)
 """With what glibc fills the memory that it gives out, see ``mallopt(3)``."""
 UNDER_US = ["-m", "inplace_magic", "--quiet", "--save", "report.json"]
@@ -142,14 +141,12 @@ def unlike(plain: Ended, watched: Ended) -> list[str]:
 def programs(folder: Path, only: list[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
     """(name, label, text) of those in a folder."""
     if folder == HEALTHY:
-        found = [(path.stem, {}, path) for path in sorted(folder.glob("*.py"))]
+        found = [(path.stem, {}, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))]
     else:
-        found = [
-            (case["case"], case, score.folder_of(folder) / f"{case['case']}.py") for case in score.cases_in(folder)
-        ]
-    for name, case, path in found:
+        found = [(case["case"], case, score.source_of(folder, case["case"])) for case in score.cases_in(folder)]
+    for name, case, source in found:
         if not only or name in only:
-            yield name, case, path.read_text(encoding="utf-8")
+            yield name, case, source
 
 
 def differences(shell: Any, case: dict[str, Any], source: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """How often ``%inplace_why`` names the guilty statement of a failed cell that nobody watched, and how long it takes.
 
-    python benchmarks/why_answers.py [--programs tests/programs tests/programs/further] [--only sigmoid ...] [-v]
+    python benchmarks/why_answers.py [--programs tests/programs/first.md] [--only sigmoid ...] [-v]
 
 Each labelled program that raises is run unwatched, as one cell, and split over three: what stands above the guilty
 statement, from there on, and the statement that raises. Then ``%inplace_why`` is asked. *named*: the worst finding's
@@ -53,15 +53,15 @@ def asked(shell: Any, cells: list[str]) -> tuple[Any, float, BaseException | Non
     return shell.user_ns.get("report"), seconds[0] / seconds[1], result.error_in_exec
 
 
-def raising_line(source: str, path: Path) -> int | None:
+def raising_line(source: str) -> int | None:
     """The line of the program itself at which it raises."""
     try:
         with warnings.catch_warnings(), capture_output():
             warnings.simplefilter("ignore")
-            exec(compile(source, str(path), "exec", dont_inherit=True), {"__name__": "__main__"})
+            exec(compile(source, "<program>", "exec", dont_inherit=True), {"__name__": "__main__"})
     except Exception as error:  # what the program is for
         trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename != str(path):
+        while trace is not None and trace.tb_frame.f_code.co_filename != "<program>":
             trace = trace.tb_next
         return trace.tb_lineno if trace is not None else None
     return None
@@ -82,9 +82,8 @@ def main() -> int:
             skipped = options.only and not any(word in case["case"] for word in options.only)
             if case["symptom"] not in RAISING or skipped:
                 continue
-            path = score.folder_of(folder) / f"{case['case']}.py"
-            source = path.read_text(encoding="utf-8")
-            line = raising_line(source, path)
+            source = score.source_of(folder, case["case"])
+            line = raising_line(source)
             wanted = {source.splitlines()[number - 1].strip() for number in case["mutating_lines"]}
             for name, cells in (
                 ("one cell", [source]),

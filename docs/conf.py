@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "docs"), str(ROOT / "notebooks")]
 
 import kept_outputs  # noqa: E402  # of notebooks/
-import make_rules  # noqa: E402  # beside this file
+import make_errors  # noqa: E402  # beside this file
+import make_pages  # noqa: E402  # the same
+import make_rules  # noqa: E402  # the same
 import navigation  # noqa: E402  # the same
 import search_words  # noqa: E402  # the same
 
@@ -29,11 +31,13 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 gc.disable()
 
 RULES = make_rules.rules()
+ERRORS = make_errors.errors()
+smartquotes = False  # the texts of errors stay as PyTorch writes them
 project = "inplace_magic"
 author = "the inplace_magic contributors"
 copyright = author
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "notebooks/**.ipynb", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**.md", "notebooks/**.ipynb"]
 exclude_patterns = [".venv*", ".git", "build", "dist", "tests", "benchmarks", "inplace_magic", "**/.ipynb_checkpoints"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
@@ -56,6 +60,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_additional_pages = {"index": "to_start.html"}
 templates_path = ["_templates"]
+html_context = {"errors": make_errors.asked()}
 
 
 def _in_its_language(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
@@ -69,10 +74,13 @@ def _in_its_language(app: Any, page: str, template: str, context: dict[str, Any]
 
 
 def _codes_lead_to_their_pages(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """``<code>alias-written</code>``, in a report or in a sentence, is a link to the page of its rule."""
+    """``<code>alias-written</code>``, in a report or in a sentence, is a link to the page of its rule or its error."""
     if "body" not in context:
         return
-    addresses = {code: context["pathto"](f"docs/rules/{Path(rule.page).stem}") for rule in RULES for code in rule.codes}
+    errors = {error.code: f"{'zh/' if '/zh/' in page else ''}errors/{error.code}" for error in ERRORS}
+    rules = {code: f"rules/{Path(rule.page).stem}" for rule in RULES for code in rule.codes}
+    pages = {**rules, **errors} if "/zh/" in page else {**errors, **rules}
+    addresses = {code: context["pathto"](f"docs/{name}") for code, name in pages.items()}
     codes = "|".join(map(re.escape, addresses))
     found = re.compile(rf"<a [^>]*>.*?</a>|<code[^>]*>(?:<span[^>]*>)?({codes})(?:</span>)?</code>", re.DOTALL)
     context["body"] = found.sub(
@@ -90,8 +98,14 @@ def _with_its_outputs(app: Any, page: str, source: list[str]) -> None:
 
 
 def _with_its_place(app: Any, page: str, source: list[str]) -> None:
-    """A page with what the tree and the search know of it."""
-    source[0] = navigation.with_the_pages_below(page, search_words.with_entries(page, source[0]))
+    """A page with what the tree knows of it."""
+    source[0] = navigation.with_its_place(page, source[0])
+
+
+def _with_made_pages(app: Any) -> None:
+    """What is made of the code is made anew, where the site of this repository is built."""
+    if Path(app.srcdir).samefile(ROOT):
+        make_pages.write()
 
 
 def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -103,9 +117,10 @@ def _no_type_before_the_colon(app: Any, what: str, name: str, thing: Any, option
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.add_search_language(search_words.SearchBoth)
+    app.connect("builder-inited", _with_made_pages)
     app.connect("autodoc-process-docstring", _no_type_before_the_colon, priority=400)  # before napoleon's 500
     app.connect("source-read", _with_its_outputs)
     app.connect("source-read", _with_its_place)
-    navigation.one_for_each_folder(app)
+    navigation.connect(app)
     app.connect("html-page-context", _in_its_language)
     app.connect("html-page-context", _codes_lead_to_their_pages)

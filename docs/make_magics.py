@@ -1,8 +1,6 @@
-"""Writes docs/magics.md: each magic with its flags, from the parsers that read its line.
+"""The page of magics, in both languages: each with its flags, from the parsers that read its line.
 
-    python docs/make_magics.py
-
-``tests/test_docs.py`` fails while the page differs. Needs no torch.
+``make_pages.py`` writes it for the site. Needs no torch.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from inplace_magic.language import use_language  # noqa: E402
+from inplace_magic.language import language, use_language  # noqa: E402
 from inplace_magic.magics.across_cells import STORY_MAGIC  # noqa: E402
 from inplace_magic.magics.compare import compare_parser  # noqa: E402
 from inplace_magic.magics.config import config_parser  # noqa: E402
@@ -23,14 +21,21 @@ from inplace_magic.magics.options import Parser, watch_parser  # noqa: E402
 from inplace_magic.magics.report import report_parser  # noqa: E402
 from inplace_magic.magics.why import why_parser  # noqa: E402
 
-PAGE = ROOT / "docs" / "magics.md"
-_HEAD = """# Magics and their flags
+PAGES = {"en": "magics.md", "zh": "zh/magics.md"}
+"""Path of the page in docs/, by language."""
+_HEADS = {
+    "en": """# Magics and their flags
 
 `%load_ext inplace_magic` brings them, and each explains itself with `--help`. The same flags outside notebooks:
 [scripts](scripts.md), [tests](tests.md), [Python](api.md).
+""",
+    "zh": """# 魔法命令和它们的选项
 
-`docs/make_magics.py` writes this page from the parsers of the magics.
-"""
+`%load_ext inplace_magic` 之后就可以使用；每个命令加上 `--help` 都会说明自己。笔记本之外有同样的选项：
+[脚本](../scripts.md)、[测试](../tests.md)、[Python](../api.md)（英文）。
+""",
+}
+_COLUMNS = {"en": "| flag | does |", "zh": "| 选项 | 作用 |"}
 
 
 def parsers() -> list[Parser]:
@@ -39,10 +44,13 @@ def parsers() -> list[Parser]:
     return [*watch, report_parser(), why_parser(), fix_parser(), compare_parser(), config_parser()]
 
 
-def page() -> str:
-    """Return the page."""
-    with use_language("en"):
-        return "\n".join([_HEAD, *map(_section, parsers())])
+def pages() -> dict[str, str]:
+    """Return the text of each page, by its path in docs/."""
+    made = {}
+    for name, path in PAGES.items():
+        with use_language(name):
+            made[path] = "\n".join([_HEADS[name], *map(_section, parsers())])
+    return made
 
 
 def _section(parser: Parser) -> str:
@@ -50,7 +58,7 @@ def _section(parser: Parser) -> str:
     parts = [
         f"## `{parser.prog}`",
         (parser.description or "").strip(),
-        "\n".join(["| flag | does |", "|---|---|", *rows]),
+        "\n".join([_COLUMNS[language()], "|---|---|", *rows]),
     ]
     if parser.epilog:
         lines = parser.epilog.rstrip().split("\n")[1:]  # the first one says "example:"
@@ -69,7 +77,3 @@ def _spelling(action: argparse.Action) -> str:
     if action.nargs in ("?", "*") and value:
         value = f"[{value}{' …' if action.nargs == '*' else ''}]"
     return " ".join(filter(None, (", ".join(action.option_strings), value if action.nargs != 0 else "")))
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

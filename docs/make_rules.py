@@ -1,23 +1,18 @@
-"""Writes docs/rules: one page for each rule, made of the docstring of its module, and an index of all findings.
+"""The pages of findings: one for each rule, made of the docstring of its module, and an index of all findings.
 
-    python docs/make_rules.py
-
-The docstring is the page, so that a rule and what is said of it change together. ``tests/test_docs.py`` fails while a
-page differs from its docstring. Needs neither torch nor a notebook.
+The docstring is the page, so that a rule and what is said of it change together. ``make_pages.py`` writes the pages for
+the site. Needs neither torch nor a notebook.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HAZARDS = ROOT / "inplace_magic" / "hazards"
-FOLDERS = ("rules", "stale", "shared", "arrays", "gradients", "handed", "losses", "training", "notes")
-PAGES = ROOT / "docs" / "rules"
 SEVERITIES = {
     "error": "PyTorch raises, or will raise on backward",
     "silent": "a wrong result without an error",
@@ -71,19 +66,25 @@ class Rule:
 
 def rules() -> list[Rule]:
     """Every rule, in the order of ``RULES``, which is the order in which they run."""
-    source = (HAZARDS / "all_rules.py").read_text(encoding="utf-8")
-    for node in ast.parse(source).body:
+    body = ast.parse((HAZARDS / "all_rules.py").read_text(encoding="utf-8")).body
+    rooms = {
+        name.name: (node.module or "").removeprefix("inplace_magic.hazards").strip(".").replace(".", "/")
+        for node in body
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+    for node in body:
         if (
             isinstance(node, ast.AnnAssign)
             and ast.unparse(node.target) == "RULES"
             and isinstance(node.value, ast.Tuple)
         ):
-            return [_read(ast.unparse(check).removesuffix(".RULE")) for check in node.value.elts]
+            modules = [ast.unparse(check).removesuffix(".RULE") for check in node.value.elts]
+            return [_read(rooms[module], module) for module in modules]
     raise SystemExit("inplace_magic/hazards/all_rules.py has no literal tuple RULES; without it no page can be made.")
 
 
-def _read(module: str) -> Rule:
-    folder = next(folder for folder in FOLDERS if (HAZARDS / folder / f"{module}.py").exists())
+def _read(folder: str, module: str) -> Rule:
     tree = ast.parse((HAZARDS / folder / f"{module}.py").read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
     severities = {text for node in ast.walk(tree) if (text := _severity(node)) is not None}
@@ -119,8 +120,7 @@ def page(rule: Rule) -> str:
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
         f"---\n\n[All findings](index.md). This page is the docstring of "
-        f"[`hazards/{rule.folder}/{rule.module}.py`](../../inplace_magic/hazards/{rule.folder}/{rule.module}.py); "
-        f"`docs/make_rules.py` writes it.\n"
+        f"[`hazards/{rule.folder}/{rule.module}.py`](../../inplace_magic/hazards/{rule.folder}/{rule.module}.py).\n"
     )
 
 
@@ -140,7 +140,6 @@ def index(found: list[Rule]) -> str:
             lines.append(f"| [`{code}`]({rule.page}) | {rule.severity} | {_inline(rule.meaning(code))} |")
     lines += ["", *(f"* **{name}**: {meaning}." for name, meaning in SEVERITIES.items()), ""]
     lines += ["[What each finding rests on](facts.md). [Findings on Paddle's tensors](paddle.md).", ""]
-    lines += ["`docs/make_rules.py` writes this page and those that it links to.", ""]
     return "\n".join(lines)
 
 
@@ -151,7 +150,7 @@ def facts(found: list[Rule]) -> str:
     for rule in sorted(found, key=lambda rule: order.index(rule.severity)):
         codes = ", ".join(f"[`{code}`]({rule.page})" for code in rule.codes)
         lines.append(f"* {codes}: {_inline(rule.facts)}")
-    lines += ["", "`docs/make_rules.py` writes this page.", ""]
+    lines += [""]
     return "\n".join(lines)
 
 
@@ -173,7 +172,7 @@ def of_paddle(found: list[Rule]) -> str:
         name = rule.module.replace("_", "-")
         reason = reasons.get(name)
         lines.append(f"| [`{name}`]({rule.page}) | {'yes' if reason is None else f'no: {reason}'} |")
-    lines += ["", "`docs/make_rules.py` writes this page.", ""]
+    lines += [""]
     return "\n".join(lines)
 
 
@@ -209,23 +208,7 @@ def _inline(text: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Text by file name of all pages."""
+    """Return the text of each page, by its path in docs/."""
     found = rules()
     whole = {"index.md": index(found), "facts.md": facts(found), "paddle.md": of_paddle(found)}
-    return {**whole, **{rule.page: page(rule) for rule in found}}
-
-
-def main() -> None:
-    """Writes the pages, and takes away those of rules that are gone."""
-    made = pages()
-    PAGES.mkdir(exist_ok=True)
-    for path in PAGES.glob("*.md"):
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
-        (PAGES / name).write_text(text, encoding="utf-8")
-    print(f"{len(made)} pages written to {PAGES.relative_to(ROOT).as_posix()}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+    return {f"rules/{name}": text for name, text in (whole | {rule.page: page(rule) for rule in found}).items()}

@@ -7,24 +7,8 @@ from functools import cache
 
 from sphinx.search.en import SearchEnglish
 
-ASKED = {
-    "docs/rules/saved-tensor-overwritten": ["modified by an inplace operation"],
-    "docs/rules/leaf-written": ["a leaf Variable that requires grad is being used in an in-place operation"],
-    "docs/rules/graph-used-twice": ["Trying to backward through the graph a second time"],
-}
-"""By page, words of PyTorch's errors; a search for them gives that page first. A main entry of the index
-outweighs any title; Sphinx takes it where the query is at least half as long."""
 HAN = r"\u3400-\u9fff"
 _PIECES = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")
-
-
-def with_entries(page: str, text: str) -> str:
-    """Return the text of a page with an entry of the index, below its title, for each of its :data:`ASKED` words."""
-    if page not in ASKED:
-        return text
-    title, _, rest = text.partition("\n")
-    entries = "".join(f"\n```{{index}} ! single: {words}\n```\n" for words in ASKED[page])
-    return f"{title}\n{entries}{rest}"
 
 
 class SearchBoth(SearchEnglish):

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import drawing_lots
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -44,6 +45,7 @@ SLOW = (
     "tests/magics/test_kernel.py",
     "tests/test_demo.py",
     "tests/test_wheel.py",
+    "tests/test_leaving_out.py",
     "tests/ranks",  # processes of torchrun
     "tests/situations",  # processes of Python, kernels
     "tests/test_command_line.py",  # processes of Python
@@ -77,8 +79,8 @@ SLOW = (
     "tests/test_programs_in_files.py",
     "tests/test_programs.py::test_a_program",
 )
-"""Beginnings of the names of tests that ``make check`` leaves to ``make test``, which begins with them in this order:
-the longest single tests early, so that no worker is left alone with one at the end."""
+"""Beginnings of the names of tests that ``make check`` leaves to ``make test-all``, which begins with them in this
+order: the longest single tests early, so that no worker is left alone with one at the end."""
 OF_LABELLED_PROGRAMS = (
     "tests/hazards/test_fixes.py::test_the_diff_cures_the_program",
     "tests/test_further_programs.py::test_a_",
@@ -107,12 +109,15 @@ def pytest_report_header() -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the slow tests and puts them first; tests of one file, or of one labelled program, stay together."""
+    """Marks the slow tests, and those of them that ``make test`` leaves out, and puts them first; tests of one file, or
+    of one labelled program, stay together."""
     places: list[tuple[int, str]] = []
     for item in items:
         place = slowness(item)
         if place < len(SLOW):
             item.add_marker("slow")
+            if not drawing_lots.is_drawn(item.nodeid, drawing_lots.number_of_commits()):
+                item.add_marker("nightly")
         of_program = item.nodeid.startswith(OF_LABELLED_PROGRAMS)
         places.append((len(SLOW), item.name.partition("[")[2]) if of_program else (place, ""))
     order = sorted(range(len(items)), key=places.__getitem__)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from programs import score
-from stored import out_of_date, stored
+from stored import out_of_date
 
 from inplace_magic.report import Report
 
-FOLDER = Path(__file__).parent / "programs" / "further"
+FOLDER = score.packed.FURTHER
 CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
 
 NOT_YET_FOUND = {
@@ -30,20 +29,13 @@ or where a rule looked at what variables are called and nothing else tells the p
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_further_program_is_told_as_its_label_says(loaded_shell: Any, name: str) -> None:
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    source = score.source_of(FOLDER, name)
     report, pairs = score.score(loaded_shell, CASES[name], source, "calls")
     figures = dict(pairs)
     assert figures.pop("same"), "under the watch the program ended otherwise than without it"
     assert report is not None
     assert not out_of_date(report, name), "the stored trace is out of date: run `python tests/stored.py`"
     told_as_labelled(name, report, figures)
-
-
-@pytest.mark.parametrize("name", sorted(CASES))
-def test_a_stored_trace_is_told_as_its_label_says(name: str) -> None:
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
-    report = stored(name)
-    told_as_labelled(name, report, dict(score.judge(CASES[name], source, report)))
 
 
 def told_as_labelled(name: str, report: Report, figures: dict[str, bool]) -> None:

@@ -75,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-FAMILIES = ("rules", "stale", "shared", "arrays", "handed", "gradients", "losses", "training")
+FAMILIES = ("rules", "stale", "shared", "arrays", "handed", "gradients", "losses")
 """The folders of rules: none knows another one, nor the notes, and nothing that serves them knows one."""
 
 NEVER = [
@@ -101,7 +101,7 @@ NEVER = [
     *((f"hazards/{family}/", "hazards/notes/") for family in FAMILIES),
     *(("hazards/fixes/", f"hazards/{family}/") for family in FAMILIES),
     *(("hazards/references/", f"hazards/{room}") for room in (*FAMILIES, "notes/", "fixes/", "cures.py")),
-    *((f"hazards/{room}/", "hazards/references/") for room in ("gradients", "losses", "training", "notes", "fixes")),
+    *((f"hazards/{room}/", "hazards/references/") for room in ("gradients", "losses", "notes", "fixes")),
     ("render/graph/", "render/page/"),
     ("render/timeline/", "render/page/"),
     ("render/tables/", "render/page/"),

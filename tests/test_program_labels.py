@@ -1,6 +1,6 @@
 """The labels of the programs agree with what PyTorch itself does, without this package.
 
-A corpus is worth what its labels are worth. So every program of ``programs/`` and ``programs/further/`` is run plainly:
+A corpus is worth what its labels are worth. So every first and every further program is run plainly:
 the exception is really raised, with the versions and the producer that the label gives; anomaly mode really names the
 labelled node and the statement that made it; a silently wrong program really says so of itself; a harmless one passes.
 """
@@ -8,19 +8,16 @@ labelled node and the statement that made it; a silently wrong program really sa
 from __future__ import annotations
 
 import ast
-import json
 import re
 import traceback
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from programs import packed
 
-PROGRAMS = Path(__file__).parent / "programs"
-FOLDERS = [folder for folder in (PROGRAMS, PROGRAMS / "further") if (folder / "cases.jsonl").is_file()]
 VERSIONS = re.compile(r"(?:which is output \d+ of (\w+), )?is at version (\d+); expected version (\d+) instead")
 REFUSED_VIEW = re.compile(r"is a view and|view was created|detach views in-place")
 LATE = "base edited after unbind"
@@ -43,20 +40,23 @@ class Ending:
     names: dict[str, Any]
 
 
-def labels() -> list[tuple[Path, dict[str, Any]]]:
-    """Every program's path with its label."""
-    found = []
-    for folder in FOLDERS:
-        for line in (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            found.append((folder / f"{case['case']}.py", case))
-    return found
+FILE = "<program>"
+"""What a program is called in tracebacks."""
+
+
+def labels() -> list[tuple[str, dict[str, Any]]]:
+    """Every program's text with its label."""
+    return [
+        (packed.source_of(programs, case["case"]), case)
+        for programs in (packed.FIRST, packed.FURTHER)
+        for case in packed.cases_in(programs)
+    ]
 
 
 def labelled(*symptoms: str) -> pytest.MarkDecorator:
     """Parametrises a test over the programs with one of these symptoms."""
-    chosen = [pytest.param(path, case, id=case["case"]) for path, case in labels() if case["symptom"] in symptoms]
-    return pytest.mark.parametrize(("path", "case"), chosen)
+    chosen = [pytest.param(source, case, id=case["case"]) for source, case in labels() if case["symptom"] in symptoms]
+    return pytest.mark.parametrize(("source", "case"), chosen)
 
 
 class Without(ast.NodeTransformer):
@@ -71,11 +71,11 @@ class Without(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def run(path: Path, *, anomaly: bool = False, without: set[int] | None = None) -> Ending:
+def run(source: str, *, anomaly: bool = False, without: set[int] | None = None) -> Ending:
     """Runs a program in a new namespace, all of it or without the statements on some lines."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    program = Without(without or set()).visit(ast.parse(path.read_text(encoding="utf-8")))
-    code = compile(program, str(path), "exec")
+    program = Without(without or set()).visit(ast.parse(source))
+    code = compile(program, FILE, "exec")
     error: Exception | None = None
     with warnings.catch_warnings(record=True) as caught, torch.autograd.set_detect_anomaly(anomaly):
         warnings.simplefilter("always")
@@ -86,21 +86,21 @@ def run(path: Path, *, anomaly: bool = False, without: set[int] | None = None) -
     frames = traceback.extract_tb(error.__traceback__) if error is not None else []
     said = next((str(w.message) for w in caught if "Error detected in" in str(w.message)), "")
     node = re.search(r"Error detected in (\w+)", said)
-    made_at = re.findall(rf'File "{re.escape(str(path))}", line (\d+)', said)
+    made_at = re.findall(rf'File "{re.escape(FILE)}", line (\d+)', said)
     return Ending(
         error,
-        tuple(frame.lineno or 0 for frame in frames if frame.filename == str(path)),
+        tuple(frame.lineno or 0 for frame in frames if frame.filename == FILE),
         node[1] if node else None,
         tuple(int(line) for line in made_at),
         names,
     )
 
 
-def statements(path: Path, lines: list[int] | tuple[int, ...]) -> set[int]:
+def statements(source: str, lines: list[int] | tuple[int, ...]) -> set[int]:
     """The first lines of the innermost statements that hold these lines."""
     first: dict[int, int] = {}
     # ast.walk goes level by level, so an inner statement overwrites the lines of the outer one.
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.stmt):
             first.update(dict.fromkeys(range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno))
     return {first[line] for line in lines}
@@ -112,26 +112,26 @@ def bare(name: str | None) -> str | None:
 
 
 @labelled("harmless")
-def test_a_harmless_program_raises_nothing(path: Path, case: dict[str, Any]) -> None:
-    ending = run(path)
+def test_a_harmless_program_raises_nothing(source: str, case: dict[str, Any]) -> None:
+    ending = run(source)
     assert ending.error is None
     assert "SILENTLY_WRONG" not in ending.names
 
 
 @labelled("silent_wrong")
 def test_a_silently_wrong_program_raises_nothing_and_differs_from_its_honest_reference(
-    path: Path, case: dict[str, Any]
+    source: str, case: dict[str, Any]
 ) -> None:
-    ending = run(path)
+    ending = run(source)
     assert ending.error is None
     assert ending.names["SILENTLY_WRONG"] is True
 
 
 @labelled("backward_error")
 def test_the_label_gives_the_versions_and_the_producer_of_pytorchs_own_message(
-    path: Path, case: dict[str, Any]
+    source: str, case: dict[str, Any]
 ) -> None:
-    ending = run(path)
+    ending = run(source)
     assert isinstance(ending.error, RuntimeError)
     said = VERSIONS.search(str(ending.error))
     assert said is not None, str(ending.error)
@@ -140,46 +140,46 @@ def test_the_label_gives_the_versions_and_the_producer_of_pytorchs_own_message(
 
 
 @labelled("backward_error")
-def test_anomaly_mode_names_the_labelled_node_and_the_statement_that_saved(path: Path, case: dict[str, Any]) -> None:
-    ending = run(path, anomaly=True)
+def test_anomaly_mode_names_the_labelled_node_and_the_statement_that_saved(source: str, case: dict[str, Any]) -> None:
+    ending = run(source, anomaly=True)
     assert ending.node == case["saved_by"]
-    assert statements(path, [case["saving_line"]]) <= statements(path, ending.made_at)
+    assert statements(source, [case["saving_line"]]) <= statements(source, ending.made_at)
 
 
 @labelled("backward_error")
-def test_without_the_labelled_write_pytorch_no_longer_makes_this_complaint(path: Path, case: dict[str, Any]) -> None:
-    ending = run(path, without=statements(path, case["mutating_lines"]))
+def test_without_the_labelled_write_pytorch_no_longer_makes_this_complaint(source: str, case: dict[str, Any]) -> None:
+    ending = run(source, without=statements(source, case["mutating_lines"]))
     said = VERSIONS.search(str(ending.error))
     assert said is None or (int(said[3]), int(said[2])) != (case["expected_version"], case["found_version"])
 
 
 @labelled("leaf_error")
-def test_a_leaf_is_refused_at_the_labelled_statement_under_the_labelled_call(path: Path, case: dict[str, Any]) -> None:
-    ending = run(path)
+def test_a_leaf_is_refused_at_the_labelled_statement_under_the_labelled_call(source: str, case: dict[str, Any]) -> None:
+    ending = run(source)
     assert isinstance(ending.error, RuntimeError)
     assert "leaf Variable that requires grad is being used in an in-place operation" in str(ending.error)
-    assert statements(path, ending.lines[-1:]) <= statements(path, case["mutating_lines"])
-    assert statements(path, case["call_lines"]) <= statements(path, ending.lines)
+    assert statements(source, ending.lines[-1:]) <= statements(source, case["mutating_lines"])
+    assert statements(source, case["call_lines"]) <= statements(source, ending.lines)
 
 
 @labelled("view_error")
-def test_a_view_is_refused_at_the_labelled_statement_under_the_labelled_call(path: Path, case: dict[str, Any]) -> None:
-    ending = run(path)
+def test_a_view_is_refused_at_the_labelled_statement_under_the_labelled_call(source: str, case: dict[str, Any]) -> None:
+    ending = run(source)
     assert isinstance(ending.error, RuntimeError)
     assert REFUSED_VIEW.search(str(ending.error)), str(ending.error)
     if case["family"] == LATE:
         assert ending.lines[-1] > max(case["mutating_lines"])
     else:
-        assert statements(path, ending.lines[-1:]) <= statements(path, case["mutating_lines"])
-    assert statements(path, case["call_lines"]) <= statements(path, ending.lines)
+        assert statements(source, ending.lines[-1:]) <= statements(source, case["mutating_lines"])
+    assert statements(source, case["call_lines"]) <= statements(source, ending.lines)
 
 
-@pytest.mark.parametrize(("path", "case"), [pytest.param(path, case, id=case["case"]) for path, case in labels()])
-def test_a_label_is_complete_and_its_lines_are_statements_of_a_short_program(path: Path, case: dict[str, Any]) -> None:
-    count = len(path.read_text(encoding="utf-8").splitlines())
+@pytest.mark.parametrize(("source", "case"), [pytest.param(source, case, id=case["case"]) for source, case in labels()])
+def test_a_label_is_complete_and_its_lines_are_statements_of_a_short_program(source: str, case: dict[str, Any]) -> None:
+    count = len(source.splitlines())
     lines = [*case["mutating_lines"], *case["call_lines"], *([case["saving_line"]] if case["saving_line"] else [])]
     assert count <= MAX_LINES
-    assert statements(path, lines) or case["symptom"] == "harmless"
+    assert statements(source, lines) or case["symptom"] == "harmless"
     assert case["source"].startswith("https://")
     assert all(case[word] for word in ("family", "mechanism", "fix"))
     of_a_save = (case["saving_line"], case["saved_by"], case["expected_version"], case["found_version"])
@@ -194,6 +194,4 @@ def test_a_label_is_complete_and_its_lines_are_statements_of_a_short_program(pat
 def test_every_program_has_one_label_and_no_two_share_a_name() -> None:
     named = [case["case"] for _, case in labels()]
     assert len(named) == len(set(named))
-    written = {path for folder in FOLDERS for path in folder.glob("*.py")} - {PROGRAMS / "score.py"}
-    assert {path for path, _ in labels()} == written
     assert {case["symptom"] for _, case in labels()} == SYMPTOMS

@@ -20,7 +20,7 @@ HEAD = "def main():\n    global SILENTLY_WRONG\n"
 
 
 def figures_of(name: str, source: str, above: int) -> dict[str, bool]:
-    original = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    original = score.source_of(FOLDER, name)
     error, wrong, namespace = score.outcome_of_file(source, "calls")
     assert (score.said(error), wrong) == score.plainly(original)
     report: Any = namespace["report"]
@@ -30,13 +30,13 @@ def figures_of(name: str, source: str, above: int) -> dict[str, bool]:
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_file_is_told_what_a_cell_is_told(name: str) -> None:
-    figures = figures_of(name, (FOLDER / f"{name}.py").read_text(encoding="utf-8"), above=0)
+    figures = figures_of(name, score.source_of(FOLDER, name), above=0)
     assert all(figures.values()) == (name not in NOT_YET_FOUND), figures
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_function_that_runs_once_is_told_what_a_cell_is_told(name: str) -> None:
-    source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    source = score.source_of(FOLDER, name)
     figures = figures_of(name, f"{HEAD}{textwrap.indent(source, '    ')}\nmain()\n", above=HEAD.count("\n"))
     found = figures.get("culprit", figures.get("quiet"))
     assert found == (name not in NOT_FOUND_IN_MAIN), figures

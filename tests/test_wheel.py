@@ -1,8 +1,10 @@
-"""What `pip install` brings: all of the package, and nothing else."""
+"""What `pip install` brings: all of the package, and nothing else; and what an index shows of it."""
 
 from __future__ import annotations
 
+import email
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -12,22 +14,48 @@ import pytest
 from forking.starting import python
 from scripts import ROOT, script
 
+OF_THE_SOURCE_ALONE = {".pyc", ".po"}
 
-def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(tmp_path: Path) -> None:
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
         cwd=ROOT,
         check=True,
         capture_output=True,
         timeout=120,
     )
-    (wheel,) = tmp_path.glob("*.whl")
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    files = (path for path in (ROOT / "inplace_magic").rglob("*") if path.is_file() and path.suffix != ".pyc")
-    assert held == {path.relative_to(ROOT).as_posix() for path in files}
+    return zipfile.ZipFile(*folder.glob("*.whl"))
+
+
+def test_the_wheel_holds_every_file_of_the_package_that_runs_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+    held = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    files = (path for path in (ROOT / "inplace_magic").rglob("*") if path.is_file())
+    assert held == {path.relative_to(ROOT).as_posix() for path in files if path.suffix not in OF_THE_SOURCE_ALONE}
     endings = {Path(name).suffix for name in held}
     assert {".py", ".mo", ".js", ".css"} <= endings
     assert "inplace_magic/py.typed" in held
+
+
+def test_an_index_shows_the_readme_without_links_that_lead_nowhere(wheel: zipfile.ZipFile) -> None:
+    (metadata,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    said = email.message_from_bytes(wheel.read(metadata))
+    text = str(said.get_payload())
+    assert "pip install inplace_magic\n" in text
+    assert "in a checkout" not in text
+    assert "## Watch a cell" in text
+    assert re.findall(r"\]\((?!https?://)[^)]*\.(?:md|png|ipynb)\b[^)]*\)", text) == []
+    assert said["Author"] == "the inplace_magic developers"
+
+
+def test_with_an_address_the_links_of_the_readme_lead_there() -> None:
+    page = script(".ci/readme_for_index.py").page(
+        "![A](docs/a.png) and [B](docs/b.md#c), [C](https://c.example)", "https://host.example/x/", "1.2"
+    )
+    assert "![A](https://host.example/x/raw/v1.2/docs/a.png)" in page
+    assert "[B](https://host.example/x/blob/v1.2/docs/b.md#c), [C](https://c.example)" in page
 
 
 ELSEWHERE = """
@@ -49,7 +77,7 @@ def uploaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with zipfile.ZipFile(folder / "inplace_magic.zip", "w") as archive:
         for file in (path for path in (ROOT / "inplace_magic").rglob("*") if path.is_file() and path.suffix != ".pyc"):
             archive.write(file, file.relative_to(ROOT))
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
+        for name in ("pyproject.toml", "README.md", "LICENSE", ".ci/readme_for_index.py"):
             archive.write(ROOT / name, name)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     put = [*pip, "--target", str(folder / "site"), str(folder / "inplace_magic.zip")]

@@ -22,9 +22,7 @@ from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
 from inplace_magic.capture.torch.hooks.frozen_steps import (
-    frozen_beside,
     frozen_idle_steps,
-    frozen_replacements,
     frozen_sightings,
     frozen_steppings,
 )
@@ -101,8 +99,6 @@ def frozen_trace(
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
         steppings=tuple(frozen_steppings(log.steppings, sites)),
         sightings=tuple(frozen_sightings(log.sightings, sites)),
-        layers_beside=tuple(frozen_beside(log.beside_modules, sites)),
-        replacements=tuple(frozen_replacements(log.replacements, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),

@@ -122,27 +122,6 @@ class RawSighting(NamedTuple):
     parameters: tuple[int, ...]
 
 
-class RawBeside(NamedTuple):
-    """Layers in a plain container of a module that an optimizer is about to step."""
-
-    call: int
-    site: int | None
-    path: str
-    kind: str
-    cls: str
-    parameters: tuple[int, ...]
-
-
-class RawReplacement(NamedTuple):
-    """A child that a module was given for another one."""
-
-    call: int
-    site: int | None
-    name: str
-    given_up: tuple[int, ...]
-    taken: tuple[int, ...]
-
-
 RawOp = tuple[Any, ...]
 """(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
@@ -186,8 +165,6 @@ class Log:
         self.registrations: list[RawRegistration] = []
         self.steppings: list[RawStepping] = []
         self.sightings: list[RawSighting] = []
-        self.beside_modules: list[RawBeside] = []
-        self.replacements: list[RawReplacement] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []

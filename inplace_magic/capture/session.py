@@ -166,7 +166,6 @@ class Session:
             self._hooks.append(IdleSteps(self._recorder).registered())
             self._hooks.append(self._registrations.registered())
             self._hooks.append(self._steps.asked_at_steps())
-            self._hooks.append(self._steps.asked_at_children())
 
     def _unhook(self) -> None:
         while self._hooks:

@@ -7,33 +7,24 @@ that do not, where there is such a program, one by which Paddle shows that the r
 from __future__ import annotations
 
 NOT_FOR_PADDLE: dict[str, str] = {
-    "array-argument-written": "`to_tensor` and `from_numpy` copy",
     "array-shares-memory": "`numpy()` copies, and so do `to_tensor` and `from_numpy`",
-    "array-written-inside": "`numpy()` copies",
     "bucket-left-behind": "an assignment to `.grad` copies, so no gradient is ever a part of another tensor",
     "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
     "see being written",
-    "cast-outdated": "`auto_cast` does nothing on a CPU, and whether it keeps casts elsewhere was not measured",
-    "entry-replaced": "`state_dict()` makes no call in Paddle, so a watch does not see that the function ran",
-    "frozen-but-moved": "Paddle's optimizers pass over a parameter with `stop_gradient=True`",
     "gradient-not-renewed": "an assignment to `.grad` copies, so what the step reads was made by no backward, and the "
     "rule has nothing to tell it by",
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
     "gradients-thrown-away": "as for `gradients-left-over`: which backward filled a gradient is not seen",
-    "layers-left-out": "which parameters an optimizer holds, and what modules keep, is not noted at Paddle's steps",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
     "memory-not-filled": "which of Paddle's operations give memory as it is, and which make one number of all "
     "elements, is not in the record",
     "model-moved-on": "what an optimizer holds, and which names lead to it, is not noted at Paddle's steps",
     "overlap-refused": "Paddle refuses no write for elements that share memory",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
-    "parameter-given-up": "what an optimizer holds is not noted at Paddle's steps",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",
-    "tie-undone": "`set_state_dict` copies into the parameters that are there, `to()` converts them in place, "
-    "`deepcopy` copies what is one tensor once, and no parameter is a view",
     "view-written": "Paddle refuses no write of a view; see `history-missed`",
 }
-"""By the name of the rule. docs/paddle.md shows this as a table (``python docs/make_rules.py``)."""
+"""By the name of the rule. The site shows this as a table (``docs/make_rules.py``)."""

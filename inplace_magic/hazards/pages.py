@@ -1,4 +1,4 @@
-"""What a finding's code means: the docstring of its rule, which is its page in ``docs/rules`` too."""
+"""What a finding's code means: the docstring of its rule, which is its page in the site too."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from types import FrameType, TracebackType
 
+from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Cells, Failure, UserFrame
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused.copies import COPIES
@@ -47,6 +48,10 @@ KINDS: tuple[Kind, ...] = (
             re.DOTALL,
         ),
         _overwritten,
+        N_(
+            "Backward computes gradients from tensors that operations saved in forward. One of them was overwritten "
+            "after that, and its gradient would be wrong, so PyTorch refused."
+        ),
     ),
     *LEAVES,
     *VIEWS,

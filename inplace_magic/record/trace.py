@@ -30,7 +30,7 @@ from inplace_magic.record.names import (
     TensorName,
 )
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.training import LayersBeside, ModuleSighting, Replacement, Stepping
+from inplace_magic.record.training import ModuleSighting, Stepping
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,6 @@ class Trace:
     """Of the first steps of optimizers and of a part of the later ones, oldest first."""
     sightings: tuple[ModuleSighting, ...] = ()
     """At these steps: the modules that were moved, by each path that led to them."""
-    layers_beside: tuple[LayersBeside, ...] = ()
-    replacements: tuple[Replacement, ...] = ()
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()

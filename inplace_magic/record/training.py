@@ -42,36 +42,3 @@ class ModuleSighting:
     was the first look at it."""
     parameters: tuple[int, ...] = ()
     """Some of the module's own, as far as the watch has met them."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayersBeside:
-    """Layers in a plain list, tuple or dict of a module, where an optimizer held all that the module registers: noted
-    at the first such step, where no name led to these layers, or to an optimizer that holds them, in another way."""
-
-    call: int
-    """How many calls had begun."""
-    callsite: Callsite | None
-    """Of the step."""
-    path: str
-    """``net.layers``."""
-    kind: str
-    """``list``, ``tuple`` or ``dict``."""
-    cls: str
-    """Of the module that has the container."""
-    parameters: tuple[int, ...] = ()
-    """Of these layers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A module that was given another child for the one that it had: ``net.head = nn.Linear(4, 2)``."""
-
-    call: int
-    """How many calls had begun."""
-    callsite: Callsite | None
-    name: str
-    given_up: tuple[int, ...] = ()
-    """Parameters of the child that went."""
-    taken: tuple[int, ...] = ()
-    """Parameters of the child that came."""

@@ -17,7 +17,7 @@ from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
-from inplace_magic.source.text import Text, children, nodes_in, text_of
+from inplace_magic.source.text import children, nodes_in, text_of
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
@@ -235,14 +235,6 @@ def whole_listing(trace: Trace, place: Callsite | AliasStatement | None) -> List
     """The cell or file that holds a place; None where its text is not known, or could not be parsed."""
     lines = _lines_of(trace, place.cell, place.file) if place is not None else ()
     return _parse(lines) if lines else None
-
-
-def text_at(trace: Trace, place: Callsite) -> Text | None:
-    """The same text as it is known while places are resolved, without a listing of it."""
-    lines = _lines_of(trace, place.cell, place.file)
-    if lines and lines[0].lstrip().startswith("%%"):
-        lines = ("", *lines[1:])
-    return text_of(lines) if lines else None
 
 
 def texts(trace: Trace) -> list[Listing]:

@@ -50,21 +50,3 @@ called on (https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.
 BUFFER_FILLERS = frozenset(("readinto", "readinto1", "recv_into", "recvfrom_into"))
 """Methods of streams and sockets that fill the bytes which they are given
 (https://docs.python.org/3/library/io.html#io.RawIOBase.readinto)."""
-
-ARRAY_MAKERS = frozenset(("from_numpy", "from_dlpack", "frombuffer", "as_tensor", "asarray"))
-"""Functions of the framework that make a tensor on the memory of an array or of bytes, and no copy."""
-
-FRESH_ARRAYS = frozenset(
-    (
-        *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "array", "bytearray"),
-        *("arange", "linspace", "stack", "concatenate", "copy", "normal", "random", "standard_normal", "uniform"),
-        *("integers", "tolist", "list", "bytes"),
-    )
-)
-"""Functions and methods, most of them of NumPy, that give new memory each time."""
-
-SHARING_ARRAYS = frozenset(("frombuffer", "asarray", "ascontiguousarray", "memoryview"))
-"""Functions, most of them of NumPy, that give an array on the memory of what they are given, where they can."""
-
-SHARING_METHODS = frozenset(("reshape", "view", "ravel", "squeeze", "transpose", "swapaxes", "cast"))
-"""Methods of arrays and of ``memoryview`` that do so."""

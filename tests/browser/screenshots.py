@@ -8,10 +8,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from browser.front_ends import Server
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGES = ROOT / "docs" / "images"
@@ -42,6 +45,20 @@ for step in range(100):
     loss = model(x).square().mean()
     loss.backward()
     optimizer.step()"""
+RESIDUAL = """%%inplace_watch
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.ReLU(inplace=True)
+        self.conv = nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, x):
+        return x + self.conv(self.relu(x))
+
+net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), Block())
+loss = net(torch.randn(1, 3, 16, 16)).square().mean()
+loss.backward()"""
+"""The block adds what its ReLU left of its input."""
 REPORT = ".jp-OutputArea-output .inplace-magic"
 HEIGHT = 3000
 """Pixels of the window: all of a report is in sight at once, so nothing is scrolled away."""
@@ -79,6 +96,23 @@ def _assert_chinese_letters() -> None:
         raise SystemExit("No font here has Chinese letters: install one, such as the package fonts-noto-cjk.")
 
 
+def live_graph(browser: Browser, server: Server) -> None:
+    """Shows the graph of a report with the box that is to blame clicked."""
+    server.write("graph.ipynb", notebook_of([SETUP, RESIDUAL]))
+    with _page(browser) as page:
+        open_notebook(page, server.lab("graph.ipynb"))
+        run_all(page)
+        report = page.locator(REPORT)
+        report.locator("svg.im-graph").wait_for()
+        report.locator("svg.im-graph g.guilty").first.click()
+        titles = (report.locator("summary", has_text=title).first for title in ("Autograd graph", "Memory by line"))
+        above, top, below = (each.bounding_box() for each in (report, *titles))
+        assert above is not None
+        assert top is not None
+        assert below is not None
+        _save("live-graph", page, report, round(below["y"] - top["y"]), round(top["y"] - above["y"]))
+
+
 def main() -> None:
     """Runs a notebook in JupyterLab and shows it as other people will meet it."""
     _assert_chinese_letters()
@@ -106,6 +140,7 @@ def main() -> None:
                 run_all(page)
                 page.locator(f"{REPORT} svg.im-graph").wait_for()
                 _save(name, page, page.locator(".jp-Notebook .jp-Cell").nth(1), 1012)
+        live_graph(browser, server)
         saved = server.read("live.ipynb")
         received = notebook_of([])
         received.cells = saved.cells

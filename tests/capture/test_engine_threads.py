@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import torch
 from imitation import engine_thread
+from programs import packed
 
 import inplace_magic
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
 LEVELS = ("calls", "ops")
-PROGRAMS = Path(__file__).parents[1] / "programs"
 
 USER_CODE_IN_BACKWARD = """
 import threading, torch
@@ -116,7 +116,7 @@ def test_a_call_that_autograd_makes_from_no_frame_is_neither_the_users_nor_a_fau
     name: str, level: Any, tmp_path: Path, on_engine_thread: Callable[[], None]
 ) -> None:
     """What it says of a view whose base was written sets ``_backward_hooks`` from C++."""
-    program = (PROGRAMS / f"{name}.py").read_text()
+    program = packed.source_of(packed.FIRST, name)
     plain, _ = _watched(tmp_path, program, level)
     on_engine_thread()
     assert _facts(_watched(tmp_path, program, level)[0]) == _facts(plain)

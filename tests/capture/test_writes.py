@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,7 +17,7 @@ from inplace_magic import Hazard, watch
 from inplace_magic.capture.torch import unpacking
 from inplace_magic.capture.torch.writes.probe import WriteProbe
 
-FOLDER = Path(__file__).parent.parent / "programs"
+FOLDER = score.packed.FIRST
 RAISING = [case for case in score.cases_in(FOLDER) if case["symptom"] == "backward_error"]
 
 
@@ -43,7 +42,7 @@ _NAMES_WRITERS = pytest.mark.skipif(
 @pytest.mark.parametrize("case", RAISING, ids=[case["case"] for case in RAISING])
 @_NAMES_WRITERS
 def test_the_writer_is_named_in_every_labelled_program_that_raises(case: dict[str, str]) -> None:
-    source = (FOLDER / f"{case['case']}.py").read_text(encoding="utf-8")
+    source = score.source_of(FOLDER, case["case"])
     plain, _wrong, _names = score.outcome_of_file(source, None)
     watched, _wrong, names = score.outcome_of_file(source, "writes")
     assert score.said(plain) == score.said(watched)
@@ -53,7 +52,7 @@ def test_the_writer_is_named_in_every_labelled_program_that_raises(case: dict[st
 
 @pytest.mark.parametrize("case", score.cases_in(FOLDER), ids=lambda case: case["case"])
 def test_a_labelled_program_has_the_same_bits_as_unwatched(case: dict[str, str]) -> None:
-    source = (FOLDER / f"{case['case']}.py").read_text(encoding="utf-8")
+    source = score.source_of(FOLDER, case["case"])
     outcomes = []
     for level in (None, "writes"):
         torch.manual_seed(0)

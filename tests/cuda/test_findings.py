@@ -16,13 +16,13 @@ from programs import score
 
 from inplace_magic.render.tables.frames import COLUMNS
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = score.packed.FIRST
 CASES = {case["case"]: case for case in score.cases_in(PROGRAMS)}
 
 
 def judged(name: str, device: str, level: str) -> tuple[Any, ...]:
     """How an unchanged program ends there, what a watch makes of it, and whether that is what the labels want."""
-    source = (score.folder_of(PROGRAMS) / f"{name}.py").read_text()
+    source = score.source_of(PROGRAMS, name)
     torch.set_default_device(device)
     try:
         with warnings.catch_warnings():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
 import pytest
-from stored import TRACES, stored
+from programs import packed
+from stored import stored_in
 
 from inplace_magic.hazards.fixes.said import said_of
 
-PROGRAMS = sorted(path.name.partition(".")[0] for path in TRACES.glob("*.json.xz"))
 MEANS = (".clone()", ".copy()", ".detach()", "inplace=False", "no_grad", "deepcopy", "torch.where", "field(", "clamp(")
 """What a sentence can tell somebody to use."""
 
@@ -35,11 +36,12 @@ def _is_statement(code: str) -> bool:
     return isinstance(statement, (ast.Assign, ast.AugAssign))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_no_sentence_advises_what_its_diff_does_not_do(name: str) -> None:
-    for hazard in stored(name).hazards:
-        if hazard.diff:
-            assert contradictions(hazard.fix, hazard.diff) == [], f"{hazard.code}: {hazard.fix}\n{hazard.diff}"
+@pytest.mark.parametrize("programs", [packed.FIRST, packed.FURTHER], ids=lambda path: path.stem)
+def test_no_sentence_advises_what_its_diff_does_not_do(programs: Path) -> None:
+    for name, report in stored_in(programs):
+        for hazard in report.hazards:
+            if hazard.diff:
+                assert contradictions(hazard.fix, hazard.diff) == [], f"{name}: {hazard.fix}\n{hazard.diff}"
 
 
 @pytest.mark.parametrize(

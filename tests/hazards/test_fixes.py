@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ import inplace_magic.hazards
 from inplace_magic.hazards import find_hazards
 from inplace_magic.report import Report
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
-FOLDERS = (PROGRAMS, PROGRAMS / "further")
+SETS = (score.packed.FIRST, score.packed.FURTHER)
 
 WITHOUT_A_DIFF = {
     "foreach_divides_the_feature_list": "the next layer saved the list's tensors as well, inside its module",
@@ -69,33 +67,30 @@ MEANT_OTHERWISE = {
 
 
 def failing_programs() -> list[Any]:
-    cases = [
-        (json.loads(line), folder) for folder in FOLDERS for line in (folder / "cases.jsonl").read_text().splitlines()
-    ]
     return [
-        pytest.param(folder / f"{case['case']}.py", id=case["case"])
-        for case, folder in cases
+        pytest.param(case["case"], score.source_of(programs, case["case"]), id=case["case"])
+        for programs in SETS
+        for case in score.cases_in(programs)
         if case["symptom"] != "harmless"
     ]
 
 
-@pytest.mark.parametrize("path", failing_programs())
-def test_the_diff_cures_the_program(path: Path, loaded_shell: Any) -> None:
-    source = path.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "source"), failing_programs())
+def test_the_diff_cures_the_program(name: str, source: str, loaded_shell: Any) -> None:
     _error, _wrong, report = score.watched(loaded_shell, source)
     assert report is not None
     assert report.faults == []
     new = cured(source, report)
 
     if new == source.rstrip("\n"):
-        assert path.stem in WITHOUT_A_DIFF
+        assert name in WITHOUT_A_DIFF
         return
-    assert path.stem not in WITHOUT_A_DIFF
+    assert name not in WITHOUT_A_DIFF
     names: dict[str, Any] = {"__name__": "__main__"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(new, path.name, "exec"), names)  # raises what is not cured
-    if path.stem in STILL_UNEQUAL:
+        exec(compile(new, name, "exec"), names)  # raises what is not cured
+    if name in STILL_UNEQUAL:
         assert [h.code for h in watch_cell(loaded_shell, new).hazards if h.severity != "info"] == []
     else:
         assert not names.get("SILENTLY_WRONG")
@@ -104,7 +99,7 @@ def test_the_diff_cures_the_program(path: Path, loaded_shell: Any) -> None:
         got, error = run(new)
         assert (refused, error) == ("", "")
         other = [name for name in differing(meant, got) if name.endswith(".grad")]
-        assert bool(other) == (path.stem in MEANT_OTHERWISE), other
+        assert bool(other) == (name in MEANT_OTHERWISE), other
 
 
 def test_the_diff_of_a_hand_built_trace_names_place_and_price() -> None:

@@ -1,41 +1,41 @@
-"""What a finding says, of every program in ``programs/`` and ``programs/further/``: short, whole sentences, in the
+"""What a finding says, of each first and further program: short, whole sentences, in the
 user's own names."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hazards.running import watched
+from programs import packed
 
 from inplace_magic.capture.torch import unpacking
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.places import Callsite
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
 MOST_WORDS = 120
 UNSEEN_BY_UNPACKING = {"custom_function_input_changed_later", "checkpointed_input_written_after_forward"}
 
 
 def programs() -> list[Any]:
-    """The path of every program in which there is something to be found."""
-    found = []
-    for folder in (PROGRAMS, PROGRAMS / "further"):
-        for line in (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines():
-            case = json.loads(line)
-            if case["symptom"] != "harmless":
-                found.append(pytest.param(folder / f"{case['case']}.py", id=case["case"]))
-    return found
+    """Every program in which there is something to be found."""
+    return [
+        pytest.param(case["case"], packed.source_of(programs, case["case"]), id=case["case"])
+        for programs in (packed.FIRST, packed.FURTHER)
+        for case in packed.cases_in(programs)
+        if case["symptom"] != "harmless"
+    ]
 
 
-@pytest.mark.parametrize("path", programs())
-def test_a_finding_is_told_shortly_in_whole_sentences_and_in_the_users_names(tmp_path: Path, path: Path) -> None:
-    if unpacking.NEEDED and path.stem in UNSEEN_BY_UNPACKING:
+@pytest.mark.parametrize(("name", "source"), programs())
+def test_a_finding_is_told_shortly_in_whole_sentences_and_in_the_users_names(
+    tmp_path: Path, name: str, source: str
+) -> None:
+    if unpacking.NEEDED and name in UNSEEN_BY_UNPACKING:
         pytest.skip("this PyTorch does not show who saved the tensor, so neither its name nor its line is known")
-    ran = watched(tmp_path, path.read_text(encoding="utf-8"))
+    ran = watched(tmp_path, source)
     for hazard in ran.report.hazards:
         assert complaints(hazard) == [], f"{hazard.message}\n{hazard.fix}"
 

@@ -11,8 +11,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.shared import model_moved_on, one_model_many_times
-from inplace_magic.hazards.training import parameter_given_up
+from inplace_magic.hazards.shared import model_moved_on
 
 TRAINING = """
 torch.manual_seed(0)
@@ -32,22 +31,6 @@ PAGES: dict[str, tuple[Any, str, str, str]] = {
         "def loss(net):\n    return next(losses)",
         "optimizer.step()",
         "best.weight.tolist()",
-    ),
-    "one_model_many_times": (
-        one_model_many_times,
-        "torch.manual_seed(0)\nx = torch.randn(6, 4)",
-        "members = nn.ModuleList([nn.Linear(4, 1)] * 5)",
-        "spread.max().item() > 0",
-    ),
-    "parameter_given_up": (
-        parameter_given_up,
-        "torch.manual_seed(0)\nx = torch.ones(4, 3)\n"
-        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        "        self.body, self.head = nn.Linear(3, 8), nn.Linear(8, 4)\n"
-        "    def forward(self, x):\n        return self.head(self.body(x))\n"
-        "net = Net()",
-        "net.head = nn.Linear(8, 2)              # the optimizer holds the old one",
-        "opt.param_groups[0]['params'][-1] is net.head.bias",
     ),
 }
 
@@ -147,36 +130,6 @@ FOUND = {
         for client in clients:
             client.train()
         mean = torch.stack([client.weight() for client in clients]).mean(0)
-        """,
-    ),
-    "folds that append the one model": (
-        one_model_many_times.CODE,
-        "optimizer.step()",
-        """
-        models = []
-        for fold in range(3):
-            train(model)
-            models.append(model)
-        spread = torch.stack([each(x) for each in models]).std(0)
-        """,
-    ),
-    "a parameter that a method replaces": (
-        parameter_given_up.CODE,
-        "self.scale = nn.Parameter(torch.full((1,), 0.5))",
-        """
-        class Scaled(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.scale, self.lin = nn.Parameter(torch.ones(1)), nn.Linear(3, 1)
-            def forward(self, x):
-                return self.lin(x) * self.scale
-            def restart(self):
-                self.scale = nn.Parameter(torch.full((1,), 0.5))
-        model = Scaled()
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        model.restart()
-        for _ in range(3):
-            train(model)
         """,
     ),
     "two dicts of one network": (
@@ -311,40 +264,6 @@ HEALTHY = {
         models = [model]
         for epoch in range(3):
             mean = torch.stack([each(x) for each in models]).mean(0)
-        """,
-    "a new part that the optimizer was handed": """
-        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        model[1] = nn.Linear(3, 1)
-        optimizer.add_param_group({"params": model[1].parameters()})
-        for _ in range(3):
-            train(model)
-        """,
-    "a new part that is frozen": """
-        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        model[1] = nn.Linear(3, 1).requires_grad_(False)
-        for _ in range(3):
-            train(model)
-        """,
-    "a new part with a step of one's own": """
-        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        model[1] = nn.Linear(3, 1)
-        for _ in range(3):
-            train(model)
-            with torch.no_grad():
-                for p in model[1].parameters():
-                    p -= 0.1 * p.grad
-                    p.grad = None
-        """,
-    "a new optimizer for the new part": """
-        model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        train(model)
-        model[1] = nn.Linear(3, 1)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        train(model)
         """,
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 from hazards.running import watched
+from programs import score
 
 from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.shared import copy_shares_parameters
@@ -65,8 +66,10 @@ LOADED = ("target", "old", "h0", "raw", "teacher", "BEST", "init", "before", "pr
 
 
 def source_of(name: str) -> str:
-    places = (FOLDER / "further" / f"{name}.py", FOLDER / f"{name}.py")
-    return next(place for place in places if place.exists()).read_text(encoding="utf-8")
+    try:
+        return score.source_of(score.packed.FURTHER, name)
+    except KeyError:
+        return score.source_of(score.packed.FIRST, name)
 
 
 def renamed(source: str, names: tuple[str, ...]) -> str:

@@ -56,49 +56,6 @@ with torch.no_grad():
 low = acts[2].min()
 """,
     ),
-    "measured: pendulum": (
-        "same-memory-compared",
-        """
-def energy(q):
-    return (q * q).sum()
-class Chain:
-    def __init__(self, n):
-        self.q = torch.linspace(0, 1, n)
-        self.start = self.q.view(-1)
-    def run(self, k):
-        for _ in range(k):
-            self.q.mul_(0.9)  # here
-    def loss(self):
-        return energy(self.start) - energy(self.q)
-c = Chain(4); c.run(3)
-lost = c.loss()
-""",
-    ),
-    "measured: size of update": (
-        "same-memory-compared",
-        """
-torch.manual_seed(0)
-net = nn.Linear(3, 2)
-opt = torch.optim.SGD(net.parameters(), lr=0.5)
-old = {k: v for k, v in net.state_dict().items()}
-net(torch.ones(2, 3)).square().sum().backward()
-opt.step()  # here
-new = net.state_dict()
-grown = {}
-for k in old:
-    grown[k] = new[k].norm() / old[k].norm()
-""",
-    ),
-    "measured: column means": (
-        "same-memory-compared",
-        """
-torch.manual_seed(0)
-table = torch.randn(6, 3) + 4
-flat = table.reshape(6, 3)
-flat -= flat.mean(0)  # here
-shift = table.mean(0) - flat.mean(0)
-""",
-    ),
     "measured: policies": (
         "same-memory-compared",
         """
@@ -119,27 +76,6 @@ row = torch.ones(3)
 table = row[None]
 row.add_(torch.tensor([0.0, 1.0, 2.0]))  # here
 change = (table - row).abs().max()
-""",
-    ),
-    "measured: items": (
-        "same-memory-compared",
-        """
-w = torch.ones(3)
-before = w.detach()
-w.mul_(3)  # here
-grown = w.norm().item() / before.norm().item()
-""",
-    ),
-    "measured: items of function": (
-        "same-memory-compared",
-        """
-def size(t): return t.abs().sum().item()
-class Walk:
-    def __init__(self): self.x = torch.ones(2); self.x0 = self.x[:]
-    def move(self, d): self.x += d  # here
-    def gone(self): return size(self.x) - size(self.x0)
-k = Walk(); k.move(2.0)
-far = k.gone()
 """,
     ),
     "exchanged: state dicts": (
@@ -182,45 +118,6 @@ y = net(torch.ones(1, 2))
 with torch.no_grad():
     for k, p in net.named_parameters():
         p.copy_(ema[k])
-""",
-    ),
-    "rows: shares": (
-        "first-becomes-total",
-        """
-rows = torch.arange(1.0, 7.0).view(3, 2)
-total = rows[0]
-for r in rows[1:]:
-    total += r  # here
-share = rows / total
-""",
-    ),
-    "rows: best of runs": (
-        "first-becomes-total",
-        """
-class Runs:
-    def __init__(self, t): self.t = t
-    def best(self):
-        top = self.t[0]
-        for t in self.t[1:]:
-            torch.maximum(top, t, out=top)  # here
-        return top
-    def regret(self): return (self.best() - self.t).mean(1)
-r = Runs(torch.tensor([[1.0, 5], [3, 2], [0, 9]]))
-g = r.regret()
-""",
-    ),
-    "rows: iterator": (
-        "first-becomes-total",
-        """
-x = torch.tensor([[1.0, 2], [3, 4], [5, 9]])
-def mean_of(rows):
-    it = iter(rows)
-    acc = next(it)
-    for row in it:
-        acc.add_(row)  # here
-    return acc / len(rows)
-m = mean_of(x)
-dev = (x - m).abs()
 """,
     ),
     "bytes: motion": (
@@ -328,78 +225,6 @@ def samples(x):
 torch.manual_seed(0)
 both = samples(torch.ones(40))
 spread = torch.stack(both).std(0).sum()
-""",
-    ),
-    "networks: fedavg": (
-        "first-becomes-total",
-        """
-torch.manual_seed(0)
-nets = [nn.Linear(2, 1) for _ in range(3)]
-x = torch.randn(5, 2)
-y0 = nets[0](x).detach()
-w = [n.state_dict() for n in nets]
-avg = w[0]
-for k in avg:
-    for i in range(1, len(w)):
-        avg[k] += w[i][k]  # here
-    avg[k] = avg[k] / len(w)
-server = nn.Linear(2, 1); server.load_state_dict(avg)
-losses = [n(x).square().mean().item() for n in nets]
-""",
-    ),
-    "networks: method": (
-        "first-becomes-total",
-        """
-class Server:
-    def __init__(self, clients): self.clients = clients
-    def merge(self):
-        total = self.clients[0].state_dict()
-        for c in self.clients[1:]:
-            for name, value in c.state_dict().items():
-                total[name].add_(value)  # here
-        return {name: value / len(self.clients) for name, value in total.items()}
-def score(net, x):
-    with torch.no_grad(): return net(x).abs().mean().item()
-torch.manual_seed(0)
-nets = [nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1)) for _ in range(3)]
-x = torch.randn(5, 2)
-before = score(nets[0], x)
-s = Server(nets); g = s.merge()
-after = [score(n, x) for n in nets]
-""",
-    ),
-    "networks: data lists": (
-        "first-becomes-total",
-        """
-torch.manual_seed(0)
-folds = [nn.Linear(3, 1) for _ in range(4)]
-start = folds[0].weight.detach().clone()
-sums = [p.data for p in folds[0].parameters()]
-for m in folds[1:]:
-    for s, p in zip(sums, m.parameters()):
-        s += p.data  # here
-mean = nn.Linear(3, 1)
-for p, s in zip(mean.parameters(), sums): p.data.copy_(s / 4)
-x = torch.randn(6, 3)
-outs = torch.stack([m(x) for m in folds])
-""",
-    ),
-    "networks: soup": (
-        "first-becomes-total",
-        """
-def soup(models):
-    flat = {k: v.detach() for k, v in models[0].named_parameters()}
-    with torch.no_grad():
-        for m in models[1:]:
-            for k, v in m.named_parameters():
-                flat[k].add_(v)  # here
-    return {k: v.div(len(models)) for k, v in flat.items()}
-torch.manual_seed(0)
-ms = [nn.Linear(2, 2) for _ in range(3)]
-w0 = ms[0].weight.detach().clone()
-cooked = soup(ms)
-x = torch.ones(1, 2)
-votes = torch.stack([m(x).argmax() for m in ms])
 """,
     ),
 }

@@ -1,6 +1,6 @@
 """One tensor, or one memory, that a program takes for two: put into a container by both names, given again and again as
-if it were copied, or held against itself; and averages that leave the statistics behind. Each in several clothes, and
-what differs from it in the one fact that decides.
+if it were copied, or held against itself. Each in several clothes, and what differs from it in the one fact that
+decides.
 """
 
 from __future__ import annotations
@@ -119,16 +119,6 @@ FOUND = {
         "        self.state.data = other.state.detach()\none, other = Cell(), Cell()\nfor k in range(3):\n"
         "    one.run(1.0)\n    other.run(2.0)\n    one.follow(other)\nprint(one.state, other.state)\n",
     ),
-    "an average by assignment": (
-        "statistics-left-behind",
-        "a.data = 0.9 * a.data + 0.1 * b.data",
-        AVERAGE.format(mode=".eval()", average="a.data = 0.9 * a.data + 0.1 * b.data", buffers="pass"),
-    ),
-    "an average by lerp": (
-        "statistics-left-behind",
-        "a.data = torch.lerp(a.data, b.data, 0.1)",
-        AVERAGE.format(mode=".eval()", average="a.data = torch.lerp(a.data, b.data, 0.1)", buffers="pass"),
-    ),
     "a slice of all": (
         "same-memory-compared",
         "now = old[: len(old)]",
@@ -205,12 +195,6 @@ HEALTHY = {
     "    a.mul_(0.5)\n    b.add_(1)\nprint(a)\n",
     "memory that one of them writes": "a, b = torch.zeros(3), torch.ones(3)\nfor k in range(3):\n"
     "    a.data = b.data\n    b.add_(1)\nprint(a)\n",
-    "an average by assignment, of the buffers too": AVERAGE.format(
-        mode=".eval()", average="a.data = 0.9 * a.data + 0.1 * b.data", buffers="a.data = b.data.clone()"
-    ),
-    "an average by assignment that sees the batches": AVERAGE.format(
-        mode="", average="a.data = 0.9 * a.data + 0.1 * b.data", buffers="pass"
-    ),
     "a slice of what is trained": ANCHOR.format(
         now="net.get_parameter(name)[: len(old)]", term="loss = loss + (now - old).abs().sum()"
     ),

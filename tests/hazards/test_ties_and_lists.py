@@ -1,5 +1,5 @@
-"""Rules on parameters, buffers and gradients that are one memory, or are no longer: each mechanism in several clothes
-is named at its line, as a cell and as a file."""
+"""Rules on parameters and gradients that are one memory, or are no longer: each mechanism in several clothes is named
+at its line, as a cell and as a file."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
-from hazards.tied import AUTO, BANK, BUCKET, LEVELS, NET, of
+from hazards.tied import BUCKET
 
 from inplace_magic.hazards.gradients import bucket_left_behind, step_without_gradients
 from inplace_magic.hazards.shared import copy_shares_parameters
-from inplace_magic.hazards.stale import same_memory_compared, taken_memory_trained, tie_undone
-from inplace_magic.hazards.training import counted_twice
+from inplace_magic.hazards.stale import same_memory_compared, taken_memory_trained
 
 PAGES: dict[str, tuple[ModuleType, str, str, str]] = {
-    "tie_undone": (
-        tie_undone,
-        NET + "net = Tied()\ncheckpoint = {k: v.clone() for k, v in net.state_dict().items()}",
-        "net.load_state_dict(checkpoint, assign=True)        # two parameters from here on",
-        "round(net(words).sum().item(), 5)",
-    ),
     "bucket_left_behind": (
         bucket_left_behind,
         BUCKET,
         "optimizer.zero_grad()                           # the gradients are None from here on",
         "round(w.sum().item(), 5)",
-    ),
-    "counted_twice": (
-        counted_twice,
-        "embed, head, words = nn.Embedding(7, 4), nn.Linear(4, 7, bias=False), torch.arange(5)",
-        "nn.utils.clip_grad_norm_(params, 1.0)",
-        "round(embed.weight.grad.norm().item(), 5)",
     ),
 }
 
@@ -61,120 +48,6 @@ BESIDE = {
 """What may be told of the same program at another line."""
 
 FOUND: dict[str, tuple[ModuleType, str, str]] = {
-    "a list of networks is trained after a load, each with its own head": (
-        tie_undone,
-        of(
-            NET,
-            """
-        kept = Tied().state_dict()
-        state = {key: value.clone() for key, value in kept.items()}
-        def grown():
-            net = Tied()
-            print(net.load_state_dict(state, assign=True))
-            return net
-        out = train(grown(), torch.optim.Adam)
-        """,
-        ),
-        "print(net.load_state_dict(state, assign=True))",
-    ),
-    "trainable doubles of two parts of a frozen network": (
-        tie_undone,
-        of(
-            NET,
-            """
-        net = Tied().requires_grad_(False)
-        for part in ("embed", "head"):
-            double = copy.deepcopy(getattr(net, part)).requires_grad_(True)
-            setattr(net, part, double)
-        out = train(net)
-        """,
-        ),
-        "double = copy.deepcopy(getattr(net, part)).requires_grad_(True)",
-    ),
-    "parts are put back from a backup of each": (
-        tie_undone,
-        of(
-            NET,
-            """
-        net = Tied()
-        def restored(parts):
-            for name, part in parts.items():
-                net.add_module(name, copy.deepcopy(part))
-        restored({"embed": net.embed, "head": net.head})
-        out = train(net, torch.optim.Adam)
-        """,
-        ),
-        "net.add_module(name, copy.deepcopy(part))",
-    ),
-    "only the input table is loaded, and nothing is trained": (
-        tie_undone,
-        of(
-            NET,
-            """
-        net = Tied()
-        net.load_state_dict({"embed.weight": torch.randn(7, 4)}, strict=False, assign=True)
-        with torch.no_grad():
-            best = net(words).argmax(1)
-        """,
-        ),
-        'net.load_state_dict({"embed.weight": torch.randn(7, 4)}, strict=False, assign=True)',
-    ),
-    "copies of a bank are trained by the bank": (
-        tie_undone,
-        of(
-            BANK,
-            """
-        parent = Bank()
-        teams = [copy.deepcopy(parent) for _ in range(2)]
-        for k, net in enumerate(teams):
-            with torch.no_grad():
-                net.bank.mul_(k + 2)
-            print(net(x))
-        """,
-        ),
-        "teams = [copy.deepcopy(parent) for _ in range(2)]",
-    ),
-    "a level that two modules share is converted with the model": (
-        tie_undone,
-        LEVELS + "net = Both().to(torch.float64)\nfor _ in range(3):\n    out = net(x)\n",
-        "net = Both().to(torch.float64)",
-    ),
-    "weights tied by their memory, stepped by AdamW": (
-        counted_twice,
-        of(
-            AUTO,
-            """
-        decoder.weight.data = encoder.weight.data.t()
-        opt = torch.optim.AdamW([*encoder.parameters(), *decoder.parameters()], lr=0.1)
-        for _ in range(3):
-            opt.zero_grad()
-            (decoder(encoder(x)) - x).square().mean().backward()
-            opt.step()
-        """,
-        ),
-        "opt.step()",
-    ),
-    "a shared layer comes twice into the list that is clipped": (
-        counted_twice,
-        """
-        shared, first, last = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 1)
-        left, right = nn.Sequential(first, shared), nn.Sequential(shared, last)
-        params = [p for part in (left, right) for p in part.parameters()]
-        (100 * right(left(torch.randn(8, 4)))).square().mean().backward()
-        norm = nn.utils.clip_grad_norm_(params, 1.0)
-        """,
-        "norm = nn.utils.clip_grad_norm_(params, 1.0)",
-    ),
-    "a shared layer comes twice into the list that is clipped one by one": (
-        counted_twice,
-        """
-        shared, last = nn.Linear(4, 4), nn.Linear(4, 1)
-        (100 * last(shared(shared(torch.randn(8, 4))))).square().mean().backward()
-        params = [*shared.parameters(), *last.parameters(), *shared.parameters()]
-        nn.utils.clip_grad_norm_(params, 1.0, foreach=False)
-        """,
-        "nn.utils.clip_grad_norm_(params, 1.0, foreach=False)",
-    ),
     "a bucket of gradients is measured after the module cleared them": (
         bucket_left_behind,
         """

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hazards.both_ways import ALARM, told
+from programs import packed
 
 import inplace_magic
 from inplace_magic import hazards
@@ -241,21 +242,6 @@ HEALTHY = {
         target.unsqueeze_(1)
         loss = (logits - target).pow(2).mean()
         """,
-    "a table that is scaled back before it is scaled again": """
-        table = torch.rand(4, 3) * 5
-        mean = table.mean(0)
-        table -= mean
-        low = table.abs().max()
-        table += mean
-        scores = table - mean
-        """,
-    "rows that are centred anew in each pass": """
-        rows = torch.rand(4, 3) * 5
-        for step in range(3):
-            mean = rows.mean(0)
-            rows -= mean
-            rows = rows * 2 + 1
-        """,
     "a shallow copy whose entry is bound anew": """
         from dataclasses import dataclass, replace
         @dataclass
@@ -358,28 +344,6 @@ HEALTHY = {
                 place = before
         end = place * 1
         """,
-    "an adapter that is merged, and taken out with a sign": """
-        up, down, weight = (torch.nn.Parameter(torch.ones(2, 2)) for _ in range(3))
-        for sign in (1, -1, 1, -1):
-            with torch.no_grad():
-                weight += sign * (up @ down)
-            out = (torch.ones(1, 2) @ weight).sum().item()
-        """,
-    "losses of one network on several batches, added up": """
-        net, total = torch.nn.Linear(2, 1), torch.zeros(())
-        for batch in torch.rand(3, 4, 2):
-            total += net(batch).square().mean().detach()
-        mean = total / 3
-        """,
-    "a step along one direction that was computed once": """
-        one, other = (torch.nn.Parameter(torch.ones(2)) for _ in range(2))
-        direction = (other - one).detach() + 1
-        losses = []
-        for _ in range(3):
-            with torch.no_grad():
-                one += direction
-            losses.append(one.square().sum().item())
-        """,
     "objects that are handed one counter": """
         class Worker:
             def __init__(self, done):
@@ -465,13 +429,12 @@ def test_a_healthy_look_alike_gives_no_alarm(loaded_shell: Any, tmp_path: Path, 
     assert found.alarms == [[], []], [report.to_text() for report in found.reports]
 
 
-OF_MANY_CALLS = Path(__file__).parent.parent / "programs" / "rounds" / "8" / "ok_raw_gradients_noted_before_clipping.py"
+OF_MANY_CALLS = packed.source_of(packed.ROUNDS[7], "ok_raw_gradients_noted_before_clipping")
 
 
 def with_little_memory() -> Report:
-    source = OF_MANY_CALLS.read_text(encoding="utf-8")
     with inplace_magic.watch(max_events=30) as watched:
-        exec(compile(source, str(OF_MANY_CALLS), "exec"), {"__name__": "__main__"})
+        exec(OF_MANY_CALLS, {"__name__": "__main__"})
     return watched.report
 
 

@@ -9,30 +9,6 @@ from hazards.running import plainly, watched
 from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.losses import overwritten_unread
 from inplace_magic.hazards.shared import objects_share_state
-from inplace_magic.hazards.stale import choice_of_one_tensor
-
-
-def test_a_choice_between_an_argument_and_what_the_function_gave_for_it_is_none(tmp_path: Path) -> None:
-    program = """
-    def moved(place):
-        place += 1.0
-        return place
-    def step(place):
-        tried = moved(place)
-        accepted = tried.sum().item() < 0
-        return tried if accepted else place
-    place = torch.zeros(2)
-    for _ in range(3):
-        place = step(place)
-    end = place * 1
-    """
-    assert plainly(tmp_path, program).names["end"].tolist() == [3.0, 3.0], (
-        "PyTorch alone moves though nothing is accepted"
-    )
-    finding = watched(tmp_path, program).the(choice_of_one_tensor.CODE)
-    assert finding.mutation is not None
-    assert finding.mutation.statement == "place += 1.0"
-    assert "`tried if accepted else place`" in finding.message
 
 
 def test_copies_of_an_object_that_no_name_leads_to_are_told_apart_by_whose_method_wrote(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 from hazards.running import example, plainly, watched
-from hazards.trained import AVERAGE, DATA
+from hazards.trained import DATA
 
 from inplace_magic.hazards.gradients import gradient_edited_late, gradient_of_another_loss, gradients_left_over
-from inplace_magic.hazards.training import averages_trained_on, statistics_left_behind, statistics_moved
 
 
 @dataclass(frozen=True)
@@ -34,33 +33,6 @@ class Page:
 PAGES = {
     page.rule.__name__.rpartition(".")[2]: page
     for page in (
-        Page(
-            averages_trained_on,
-            "model = network()\nshadow = [p.detach().clone() for p in model.parameters()]\n"
-            "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-            "def train(model):\n    for x, y in data[:4]:\n        stepped(model, opt, x, y)\n"
-            "        for s, p in zip(shadow, model.parameters()):\n            s.lerp_(p.detach(), 0.1)\n"
-            "def validate(model):\n    with torch.no_grad():\n        return loss_of(model(data[5][0]), data[5][1])\n"
-            "train(model)",
-            "p.data.copy_(s)                     # for the validation",
-            "round(model[0].weight.sum().item(), 6)",
-        ),
-        Page(
-            statistics_left_behind,
-            "model = normed()\naverage = copy.deepcopy(model)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-            "for x, y in data:\n    stepped(model, opt, x + 2, y)",
-            "p.data.lerp_(q.data, 0.1)",
-            "round(average(x).sum().item(), 6)",
-        ),
-        Page(
-            statistics_moved,
-            "model, losses, held_out = normed(), [], [(x + 5, y) for x, y in data[:2]]\n"
-            "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
-            "def train():\n    for x, y in data:\n        stepped(model, opt, x, y)\ntrain()",
-            "losses.append(loss_of(model(x), y).item())      # the model is still in training mode",
-            "round(result.item(), 6)",
-            "train()\nresult = model.eval()(data[0][0]).sum()",
-        ),
         Page(
             gradient_of_another_loss,
             "maker, judge, noise, real = nn.Linear(2, 3), nn.Linear(3, 1), torch.randn(8, 2), torch.randn(8, 3)\n"
@@ -113,72 +85,6 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 FOUND = {
-    "weights are given the memory of their averages": (averages_trained_on, AVERAGE, "p.data = self.shadow[name]"),
-    "a state dict of averages is loaded": (
-        averages_trained_on,
-        """
-        model = network()
-        opt, average = torch.optim.Adam(model.parameters()), {k: v.clone() for k, v in model.state_dict().items()}
-        for i, (x, y) in enumerate(data):
-            stepped(model, opt, x, y)
-            for k, v in model.state_dict().items():
-                average[k] = 0.9 * average[k] + 0.1 * v
-            if i % 4 == 3:
-                model.load_state_dict(average)
-                with torch.no_grad():
-                    print(loss_of(model(x), y).item())
-        """,
-        "model.load_state_dict(average)",
-    ),
-    "PyTorch's own averages are loaded": (
-        averages_trained_on,
-        """
-        from torch.optim import swa_utils
-        model = network()
-        opt = torch.optim.SGD(model.parameters(), lr=0.1)
-        average = swa_utils.AveragedModel(model, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(0.9))
-        for i, (x, y) in enumerate(data):
-            stepped(model, opt, x, y)
-            average.update_parameters(model)
-            if i % 4 == 3:
-                model.load_state_dict(average.module.state_dict())
-                with torch.no_grad():
-                    print(loss_of(model(x), y).item())
-        """,
-        "model.load_state_dict(average.module.state_dict())",
-    ),
-    "averages of the parameters alone are put into a new network": (
-        statistics_left_behind,
-        """
-        model = normed()
-        opt = torch.optim.SGD(model.parameters(), lr=0.1)
-        average = {name: p.detach().clone() for name, p in model.named_parameters()}
-        for x, y in data:
-            stepped(model, opt, x, y)
-            for name, p in model.named_parameters():
-                average[name].lerp_(p.detach(), 0.1)
-        shown = normed()
-        shown.load_state_dict(average, strict=False)
-        out = shown.eval()(x)
-        """,
-        "shown.load_state_dict(average, strict=False)",
-    ),
-    "a helper measures in training mode, and its caller reads the number": (
-        statistics_moved,
-        """
-        model = normed()
-        opt = torch.optim.SGD(model.parameters(), lr=0.1)
-        def accuracy(x, y):
-            with torch.no_grad():
-                return ((model(x) > 0) == (y > 0)).float().mean()
-        for i, (x, y) in enumerate(data):
-            stepped(model, opt, x, y)
-            if i % 4 == 3:
-                print(float(accuracy(x + 1, y)))
-        out = model.eval()(x)
-        """,
-        "return ((model(x) > 0) == (y > 0)).float().mean()",
-    ),
     "an actor's loss goes through the critic": (
         gradient_of_another_loss,
         """

@@ -15,29 +15,3 @@ def stepped(model, opt, x, y):
     loss_of(model(x), y).backward()
     opt.step()
 """
-AVERAGE = """
-        class Average:
-            def __init__(self, model):
-                self.model, self.kept = model, {}
-                self.shadow = {name: p.data.clone() for name, p in model.named_parameters()}
-            def update(self):
-                for name, p in self.model.named_parameters():
-                    mixed = 0.1 * p.data + 0.9 * self.shadow[name]
-                    self.shadow[name] = mixed.clone()
-            def put_in(self):
-                for name, p in self.model.named_parameters():
-                    self.kept[name] = p.data
-                    p.data = self.shadow[name]
-            def put_back(self):
-                for name, p in self.model.named_parameters():
-                    p.data = self.kept[name]
-        model = network()
-        opt, average = torch.optim.Adam(model.parameters()), Average(model)
-        for i, (x, y) in enumerate(data):
-            stepped(model, opt, x, y)
-            average.update()
-            if i % 4 == 3:
-                average.put_in()
-                with torch.no_grad():
-                    print(loss_of(model(x), y).item())
-"""

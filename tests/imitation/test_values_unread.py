@@ -15,13 +15,9 @@ from healthy.compare import changed, programs, run
 from imitation.values_unread import leave_values_unread
 from programs import score
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = score.packed.FIRST
 CASES = {case["case"]: (case, PROGRAMS) for case in score.cases_in(PROGRAMS)}
-ROUNDS = {
-    case["case"]: (case, folder)
-    for folder in sorted((PROGRAMS / "rounds").iterdir())
-    for case in score.cases_in(folder)
-}
+ROUNDS = {case["case"]: (case, folder) for folder in score.packed.ROUNDS for case in score.cases_in(folder)}
 HARMLESS = {name: entry for name, entry in ROUNDS.items() if entry[0]["symptom"] == "harmless"}
 SAMPLE = CASES | dict(list(HARMLESS.items())[::40])
 HEALTHY = dict(list(programs().items())[::6])
@@ -55,7 +51,7 @@ def _values_unread() -> Iterator[None]:
 
 
 def judged(shell: Any, case: dict[str, Any], folder: Path) -> tuple[dict[str, bool], Any]:
-    source = (score.folder_of(folder) / f"{case['case']}.py").read_text(encoding="utf-8")
+    source = score.source_of(folder, case["case"])
     report, pairs = score.score(shell, case, source, "calls")
     assert report is not None
     assert report.faults == []

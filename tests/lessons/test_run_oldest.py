@@ -11,7 +11,7 @@ from lessons.texts import EVERY, ROOT
 PYTHON = ROOT / ".venv-min" / "bin" / "python"
 PINS = dict(
     line.split("==")
-    for line in (ROOT / "constraints-min.txt").read_text(encoding="utf-8").splitlines()
+    for line in (ROOT / ".ci/constraints-min.txt").read_text(encoding="utf-8").splitlines()
     if "==" in line and not line.startswith("#")
 )
 VERSIONS = "import importlib.metadata as m, sys; print(*(m.version(name) for name in sys.argv[1:]))"

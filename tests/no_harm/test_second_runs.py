@@ -21,11 +21,10 @@ from torch.autograd.graph import saved_tensors_hooks
 from inplace_magic.capture.torch import describe
 from inplace_magic.rerun import guard
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
 CASES = [
-    pytest.param(PROGRAMS / folder / f"{case['case']}.py", id=case["case"])
-    for folder in (".", "further")
-    for case in score.cases_in(PROGRAMS / folder)
+    pytest.param(score.source_of(programs, case["case"]), id=case["case"])
+    for programs in (score.packed.FIRST, score.packed.FURTHER)
+    for case in score.cases_in(programs)
 ]
 OURS = ("report", "_", "__", "___", "_i", "_ii", "_iii", "_oh", "_ih", "_dh", "In", "Out")
 
@@ -115,12 +114,12 @@ def assert_no_harm(ip: Any, folder: Path, number: int) -> None:
         assert_same(before, everything(ip, folder))
 
 
-@pytest.mark.parametrize("path", CASES)
-def test_of_each_labelled_program_nothing_is_changed(ip: Any, tmp_path: Path, path: Path) -> None:
+@pytest.mark.parametrize("source", CASES)
+def test_of_each_labelled_program_nothing_is_changed(ip: Any, tmp_path: Path, source: str) -> None:
     """But for the pages, which are made from the reports alone, and tracebacks; those of the cells below are made."""
     torch.manual_seed(0)
     with score.unshown(), score.told_briefly(ip):
-        run_cell(ip, path.read_text(encoding="utf-8"))
+        run_cell(ip, source)
         assert_no_harm(ip, tmp_path, ip.execution_count - 1)
 
 

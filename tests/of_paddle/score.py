@@ -1,6 +1,6 @@
 """Scores `%%inplace_watch` on the labelled Paddle programs: ``python tests/of_paddle/score.py [-v] [--only NAME ...]``.
 
-Every program is run twice as a cell of an IPython shell: plainly, and watched. Line numbers in ``programs/cases.jsonl``
+Every program is run twice as a cell of an IPython shell: plainly, and watched. Line numbers in ``programs.md``
 count the magic as line 1. Figures, each `right/asked`:
 
     proven    what the label says, by Paddle alone: it raises; or its gradient differs from the reference, or is equal
@@ -15,7 +15,6 @@ count the magic as line 1. Figures, each `right/asked`:
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 import traceback
@@ -28,19 +27,22 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-PROGRAMS = Path(__file__).parent / "programs"
+sys.path.append(str(Path(__file__).resolve().parents[1] / "programs"))
+
+import packed  # found by the line above
+
+PROGRAMS = Path(__file__).parent / "programs.md"
 ALARM = {"error", "silent", "warning"}
 
 
 def cases() -> dict[str, dict[str, Any]]:
     """The labels by the names of the programs."""
-    lines = (PROGRAMS / "cases.jsonl").read_text(encoding="utf-8").splitlines()
-    return {case["case"]: case for case in map(json.loads, lines)}
+    return {case["case"]: case for case in packed.cases_in(PROGRAMS)}
 
 
 def source_of(name: str) -> str:
     """The text of a program."""
-    return (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    return packed.source_of(PROGRAMS, name)
 
 
 def run(shell: Any, cell: str) -> tuple[BaseException | None, dict[str, Any]]:

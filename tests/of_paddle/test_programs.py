@@ -1,6 +1,6 @@
 """Labelled Paddle programs: under the watch each behaves as without it, and the report says what is wrong with it.
 
-The labels were written from the threads named in ``programs/cases.jsonl`` and are proven by Paddle alone, see
+The labels were written from the threads named in ``programs.md`` and are proven by Paddle alone, see
 ``score.py``, whose figures are tests here.
 """
 

@@ -30,7 +30,7 @@ paddle.seed(0)
 with inplace_magic.watch() as watched:
 """
 NO_PROGRAM = {
-    *("array-shares-memory", "bucket-left-behind", "tie-undone", "view-written"),
+    *("array-shares-memory", "bucket-left-behind", "view-written"),
 }
 """Paddle has no program of that kind: its reason says so."""
 SINCE = {"out_is_input": (3, 2), "out_outgrown": (3, 2), "taken_memory_trained": (3, 3)}

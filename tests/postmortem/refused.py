@@ -15,6 +15,8 @@ from inplace_magic.postmortem import Cell, Cells, answer_to
 from inplace_magic.record.answer import Answer
 
 FILE = Path(__file__).parent / "refused.md"
+TEXTS = Path(__file__).parent / "texts.md"
+"""Texts of the errors as other versions of PyTorch have them."""
 _MARK = re.compile(r"\s*# (cause|raises)(?:: (.+?))?$")
 
 
@@ -51,6 +53,17 @@ def programs(file: Path = FILE) -> Iterator[Program]:
             begun = 0
         elif begun:
             rows.append(row)
+
+
+def texts() -> Iterator[tuple[str, str, str]]:
+    """Yield (code, version, text) of every text of :data:`TEXTS`."""
+    code = ""
+    for row in TEXTS.read_text(encoding="utf-8").splitlines():
+        if row.startswith("## "):
+            code = row[3:]
+        elif row.startswith("* "):
+            version, _, text = row[2:].partition(": ")
+            yield code, version, text
 
 
 def _program(code: str, error: str, begun: int, rows: list[str]) -> Program:

@@ -197,7 +197,7 @@ def test_no_change_is_shown_where_it_can_be_another_program(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_change_of_a_labelled_program_mends_it(name: str) -> None:
-    source = (score.folder_of(CASES[name][1]) / f"{name}.py").read_text()
+    source = score.source_of(CASES[name][1], name)
     answer = Failed(source).certain()
     if answer.diff is not None:
         assert answer.certain

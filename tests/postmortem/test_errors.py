@@ -14,7 +14,7 @@ from types import TracebackType
 import pytest
 import torch
 from postmortem import refused
-from postmortem.refused import Program, names_of_torch, programs, run
+from postmortem.refused import Program, names_of_torch, programs, run, texts
 
 from inplace_magic.language import use_language
 from inplace_magic.postmortem import Cells, answer_to
@@ -24,8 +24,6 @@ from inplace_magic.record.answer import Answer
 PROGRAMS = list(programs())
 REPORTED = list(programs(Path(__file__).parent / "reported.md"))
 """Written after public reports."""
-TEXTS = Path(__file__).parent / "texts.md"
-"""Texts of the errors as other versions of PyTorch have them."""
 
 
 def raising() -> list[Program]:
@@ -92,29 +90,14 @@ def test_any_other_error_has_no_answer(text: str) -> None:
     assert answer is None
 
 
-def older_texts() -> list[tuple[str, str, str]]:
-    """(code, version, text) of every stored text."""
-    return list(_texts())
-
-
-def _texts() -> Iterator[tuple[str, str, str]]:
-    code = ""
-    for row in TEXTS.read_text(encoding="utf-8").splitlines():
-        if row.startswith("## "):
-            code = row[3:]
-        elif row.startswith("* "):
-            version, _, text = row[2:].partition(": ")
-            yield code, version, text
-
-
-@pytest.mark.parametrize(("code", "version", "text"), older_texts())
+@pytest.mark.parametrize(("code", "version", "text"), list(texts()))
 def test_texts_of_other_versions_are_known(code: str, version: str, text: str) -> None:
     found = next((kind.code for kind in KINDS if kind.pattern.search(text)), None)
     assert (found, version) == (code, version)
 
 
 def test_every_code_of_the_table_has_a_program_that_raises_and_a_cured_one() -> None:
-    codes = {kind.code for kind in KINDS} - {"saved-tensor-overwritten"}
+    codes = {kind.code for kind in KINDS}
     assert {each.code for each in raising()} == codes
     assert {each.code for each in PROGRAMS if each.cause is None} == codes
 

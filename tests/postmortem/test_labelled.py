@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from postmortem.failing import Failed
 from programs import score
 
-FOLDERS = [Path(__file__).parents[1] / "programs" / name for name in (".", "further", "held_out")]
+FOLDERS = (score.packed.FIRST, score.packed.FURTHER, score.packed.HELD_OUT)
 CASES = {
     case["case"]: (case, folder)
     for folder in FOLDERS
@@ -25,7 +24,7 @@ OPEN = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_labelled_line_is_named(name: str) -> None:
     case, folder = CASES[name]
-    source = (score.folder_of(folder) / f"{name}.py").read_text()
+    source = score.source_of(folder, name)
     answer = Failed(source).certain()
     first: dict[int, Any] = score.statement_of(source)
     wanted = {first.get(line) for line in case["mutating_lines"]}

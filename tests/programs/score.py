@@ -1,6 +1,6 @@
-"""Scores `%%inplace_watch` on a folder of labelled programs.
+"""Scores `%%inplace_watch` on a set of labelled programs: a file of `packed.py`, or a folder with `cases.jsonl`.
 
-    python score.py [--programs DIR] [--only NAME ...] [--level LEVEL] [--how cell|file|script] [--anomaly] [-v]
+    python score.py [--programs SET] [--only NAME ...] [--level LEVEL] [--how cell|file|script] [--anomaly] [-v]
 
 Every program is run twice: plainly, and watched; as a cell of one IPython shell under `%%inplace_watch --out report`, or
 with `--how file` as a file of its own inside `with inplace_magic.watch()`, or with `--how script` by `python -m
@@ -41,17 +41,26 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+sys.path.append(str(Path(__file__).resolve().parent))
+
+import packed  # noqa: E402  # found by the line above, however this file is imported
+
 ALARM = {"error", "silent", "warning"}
 
 
 def cases_in(programs: Path) -> list[dict]:
-    """The labels of the programs in a folder."""
+    """Return the labels of a set."""
+    if programs.suffix == ".md":
+        return packed.cases_in(programs)
     return [json.loads(line) for line in (programs / "cases.jsonl").read_text().splitlines()]
 
 
-def folder_of(programs):
-    """Where the programs themselves lie."""
-    return programs / "cases" if (programs / "cases").is_dir() else programs
+def source_of(programs: Path, name: str) -> str:
+    """Return the text of one program of a set."""
+    if programs.suffix == ".md":
+        return packed.source_of(programs, name)
+    folder = programs / "cases" if (programs / "cases").is_dir() else programs
+    return (folder / f"{name}.py").read_text(encoding="utf-8")
 
 
 def statement_of(source):
@@ -259,39 +268,38 @@ def score(
     return report, figures
 
 
-def anomaly(case: dict, path: Path) -> list[tuple[str, bool]]:
+def anomaly(case: dict, source: str) -> list[tuple[str, bool]]:
     """The (figure, right) pairs of PyTorch's anomaly mode for a program whose backward raises."""
-    source = path.read_text()
+    path = "<program>"
     first = statement_of(source)
     with warnings.catch_warnings(record=True) as caught, torch.autograd.set_detect_anomaly(True):
         warnings.simplefilter("always")
         try:
-            exec(compile(source, str(path), "exec"), {"__name__": "__main__"})
+            exec(compile(source, path, "exec"), {"__name__": "__main__"})
         except RuntimeError:
             pass
     text = "".join(str(warning.message) for warning in caught)
-    shown = {first.get(int(line)) for line in re.findall(rf'{re.escape(str(path))}", line (\d+)', text)}
+    shown = {first.get(int(line)) for line in re.findall(rf'{path}", line (\d+)', text)}
     saver, wanted = first[case["saving_line"]], {first[line] for line in case["mutating_lines"]}
     return [("saver", saver in shown), ("culprit", bool(wanted & shown))]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, default=Path(__file__).resolve().parent)
+    parser.add_argument("--programs", type=Path, default=packed.FIRST)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--level", choices=("calls", "ops"), default="calls")
     parser.add_argument("--how", choices=("cell", "file", "script"), default="cell")
     parser.add_argument("--anomaly", action="store_true", help="count what PyTorch's anomaly mode names, too")
     parser.add_argument("-v", action="store_true", help="say for each program what was wrong")
     options = parser.parse_args()
-    folder = folder_of(options.programs)
     cases = cases_in(options.programs)
     cases = [c for c in cases if not options.only or c["case"] in options.only]
     shell = InteractiveShell.instance()
     shell.Completer.use_jedi = False
     right, asked = Counter(), Counter()
     for case in cases:
-        source = (folder / f"{case['case']}.py").read_text()
+        source = source_of(options.programs, case["case"])
         report, figures = score(shell, case, source, options.level, options.how)
         for figure, ok in figures:
             asked[figure] += 1
@@ -309,7 +317,10 @@ def main():
     print(" ".join(f"{figure} {right[figure]}/{asked[figure]}" for figure in asked))
     if options.anomaly:
         pairs = [
-            pair for c in cases if c["symptom"] == "backward_error" for pair in anomaly(c, folder / f"{c['case']}.py")
+            pair
+            for c in cases
+            if c["symptom"] == "backward_error"
+            for pair in anomaly(c, source_of(options.programs, c["case"]))
         ]
         counts = {figure: [ok for name, ok in pairs if name == figure] for figure in ("saver", "culprit")}
         print("anomaly mode:", " ".join(f"{figure} {sum(oks)}/{len(oks)}" for figure, oks in counts.items()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from programs import score
 from proving.righted import is_right, left_by, rights
 from proving.trying import watched
 
-FOLDER = Path(__file__).parent.parent / "programs" / "held_out"
+FOLDER = score.packed.HELD_OUT
 CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
 SAID = {
     "backward_error": "modified by an inplace operation",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from cells import run_cell
+from programs import packed
 from proving.trying import BROKEN, SILENT, first, verdict_on, watched, with_diff
 
 from inplace_magic.hazards.fixes import candidates
-
-PROGRAMS = Path(__file__).parent.parent / "programs" / "further"
 
 
 def test_a_fix_that_gives_the_bits_of_the_forward_is_proven(ip: Any) -> None:
@@ -117,7 +115,7 @@ parts[0].mul_(torch.sigmoid(parts[1]))
 
 
 def test_where_no_fact_gives_a_fix_candidates_are_tried_and_the_proven_one_is_shown(ip: Any) -> None:
-    report = watched(ip, (PROGRAMS / "reduce_with_iadd_over_branches.py").read_text(encoding="utf-8"))
+    report = watched(ip, packed.source_of(packed.FURTHER, "reduce_with_iadd_over_branches"))
     assert first(report).diff == ""
 
     tried = first(report.prove())

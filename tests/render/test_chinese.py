@@ -6,7 +6,6 @@ import html
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from inplace_magic.hazards.pages import page_of
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import state_of
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
+PROGRAMS = score.packed.FIRST
 NAMES = sorted(case["case"] for case in score.cases_in(PROGRAMS))
 ENGLISH = re.compile(r"(?<![\w.`])[A-Za-z']{2,}(?: [A-Za-z']{2,})+(?![\w.(`])")
 """Two English words or more; in Chinese text only what the program itself says looks so."""
@@ -27,7 +26,7 @@ NOT_TRANSLATED = {"grad_fn", "id", "data_ptr", "dtype", ""}
 
 
 def _reports(shell: Any, name: str) -> tuple[Report, Report]:
-    source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    source = score.source_of(PROGRAMS, name)
     _error, _wrong, namespace = score.outcome(shell, f"%%inplace_watch --out report\n{source}")
     english: Report = namespace["report"]
     return english, english.in_language("zh")

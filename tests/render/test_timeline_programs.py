@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,13 +14,13 @@ from inplace_magic.render.timeline.measure import width
 from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
+PROGRAMS = score.packed.FIRST
 WRONG = [case["case"] for case in score.cases_in(PROGRAMS) if case["symptom"] != "harmless"]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def watched(shell: Any, name: str) -> Report:
-    source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
+    source = score.source_of(PROGRAMS, name)
     namespace = score.outcome(shell, f"%%inplace_watch --out report\n{source}")[2]
     report: Report = namespace["report"]
     return report

@@ -16,8 +16,6 @@ from inplace_magic.record.events import Dropped, Number
 
 MOST = 4096
 """Elements up to which an index or a source is read."""
-_ROWS = 4
-"""Zeros and ones in a shorter index may well be meant as numbers of rows."""
 _EXACT = {"float32": 2**24, "bfloat16": 2**8, "float16": 2**11}
 """Up to here each whole number has a value of its own."""
 _LARGE = 2**53
@@ -58,20 +56,7 @@ class Reader:
 def by_item(reader: Reader, target: Any, index: Any, given: Any) -> Dropped | None:
     """What ``target[index] = given`` drops."""
     entries = index if isinstance(index, tuple) else (index,)
-    return _flags(reader, target, index) or by_index(reader, entries, given) or converted(reader, target, given)
-
-
-def _flags(reader: Reader, target: Any, index: Any) -> Dropped | None:
-    """An index of zeros and ones, one for each row: a mask in all but its dtype."""
-    if not reader.is_tensor(index) or not reader.is_tensor(target) or not _is_index(reader.dtype(index)):
-        return None
-    shape = reader.shape(index)
-    if len(shape) != 1 or shape[0] < _ROWS or tuple(reader.shape(target)[:1]) != tuple(shape):
-        return None
-    flags = reader.numbers(index)
-    if flags is None or not set(flags) <= {0, 1}:
-        return None
-    return Dropped("flags", shape[0], shape[0])
+    return by_index(reader, entries, given) or converted(reader, target, given)
 
 
 def _is_index(dtype: str) -> bool:

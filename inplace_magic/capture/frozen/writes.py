@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.log import RawForeignWrite, RawUnseenWrite
@@ -19,8 +18,7 @@ def frozen_foreign(
     arrays: Mapping[int, tuple[str, ...]],
     giving: set[int | None],
 ) -> tuple[ForeignWrite, ...]:
-    """The writes from outside torch. Where the lines of all those to one memory, and to no other, are not known, they
-    are looked for in the functions that ran and made no call.
+    """The writes from outside torch, each with its line where only one can have made it.
 
     Args:
         raws: the writes.
@@ -29,21 +27,7 @@ def frozen_foreign(
         arrays: names by which the namespace reaches the arrays, by storage.
         giving: numbers of the places that gave a memory to other libraries.
     """
-    pairs = [(raw, _foreign(raw, sites, sources, arrays.get(raw.storage.serial, ()), giving)) for raw in raws]
-    unknown = {write.storage for raw, write in pairs if write.callsite is None and raw.after_site is not None}
-    if len(unknown) != 1:
-        return tuple(write for _, write in pairs)
-    lines: dict[tuple[int, int | None], Callsite | None] = {}
-    found = []
-    for raw, write in pairs:
-        if write.callsite is None and raw.after_site is not None and not raw.beside:
-            between = raw.after_site, raw.before_site
-            if between not in lines:  # a loop writes between the same two places again and again
-                after = site_at(raw.before_site, sites)
-                lines[between] = sources.between.filling_line(sites[raw.after_site], after)
-            write = replace(write, callsite=lines[between])
-        found.append(write)
-    return tuple(found)
+    return tuple(_foreign(raw, sites, sources, arrays.get(raw.storage.serial, ()), giving) for raw in raws)
 
 
 def _foreign(

@@ -22,15 +22,12 @@ Good::
 
 Told from the record alone: one call puts together several tensors that are the same elements of one memory, and code
 outside PyTorch changed that memory after one of them was met and before another one was. Which line of that code wrote
-is told where only one can have done it. Where none of them was met before, nobody looked at the memory in between; then
-it is told where the whole text makes tensors of one array only, in a loop each pass of which fills the array.
+is told where only one can have done it.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
@@ -39,10 +36,6 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, ForeignWrite, Region
-from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
-from inplace_magic.source.between.filled import filled_for_each
-from inplace_magic.source.listing import Listing, text_at, whole_listing
 
 CODE = "buffer-gathered"
 
@@ -58,7 +51,7 @@ def check(story: Story) -> Iterator[Hazard]:
         for storage, tensors in _alike(call).items():
             met = sorted(story.first_seen(tensor) for tensor in tensors)
             between = (write for write in written.get(storage, ()) if met[0] < write.noticed <= met[-1])
-            write = next(between, None) or (_filled_unseen(story, call, storage) if met[0] == call.index else None)
+            write = next(between, None)
             if write is not None and call.callsite not in seen:
                 seen.add(call.callsite)
                 yield _hazard(story, call, tensors, write)
@@ -71,43 +64,6 @@ def _alike(call: CallEvent) -> dict[int, list[int]]:
         if meta.storage is not None:
             found.setdefault((meta.storage, region_of(meta)), {})[meta.tensor] = None
     return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
-
-
-def _filled_unseen(story: Story, call: CallEvent, storage: int) -> ForeignWrite | None:
-    """A write that the text tells of, between the makings of tensors of which no call was seen before."""
-    site = call.callsite
-    listing = whole_listing(story.trace, site) if site is not None else None
-    text = text_at(story.trace, site) if site is not None and listing is not None else None
-    filled = filled_for_each(text) if text is not None else None
-    if site is None or listing is None or filled is None or filled.maker is None:
-        return None
-    caller = _place_of(site, listing, filled.called[1], filled.called[0]) if filled.called is not None else None
-    place = replace(_place_of(site, listing, filled.node, filled.function), caller=caller)
-    statement = listing.statement_on(filled.maker.lineno)
-    bound = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    name = expressions.path_text(bound)
-    return ForeignWrite(storage, call.index, (name,) if name is not None else (), place)
-
-
-def _place_of(site: Callsite, listing: Listing, node: ast.expr | ast.stmt, function: str) -> Callsite:
-    """The place of a node in the text of another place."""
-    statement = listing.statement_on(node.lineno)
-    return replace(
-        site,
-        line=node.lineno,
-        end_line=node.end_lineno,
-        column=node.col_offset,
-        end_column=node.end_col_offset,
-        text=listing.lines[node.lineno - 1].strip(),
-        function=function,
-        caller=None,
-        expression=listing.text(node),
-        statement=listing.text(statement) if isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) else "",
-        parameters=(),
-        shared_defaults=(),
-        targets=None,
-        indent="",
-    )
 
 
 def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Hazard:

@@ -21,11 +21,9 @@ Good::
 Found when one line of a function has written a parameter in two of its runs, by arithmetic that depends on the old
 values, both runs were called without that argument, and it was the same tensor; or other elements of it, as
 ``counts[label] += 1`` writes them, where the function returns the tensor. The same is told of a tensor in a default
-dictionary or list: of a function that returns it, and of objects that took it for their own. And it is told of a
-default list, where the function puts together what is in it for two callers, and the second one gets tensors that the
-first one's call had put in; and of a module that is a default of ``__init__``, where it was trained by way of one
-object and run by way of another, or counts in its buffers for both. Silent where the tensor is filled anew each time
-(``copy_``, ``zero_``), and where one line of a loop is all that calls the function: it may go on on purpose.
+dictionary or list: of a function that returns it, and of objects that took it for their own. Silent where the tensor
+is filled anew each time (``copy_``, ``zero_``), and where one line of a loop is all that calls the function: it may go
+on on purpose.
 """
 
 from __future__ import annotations
@@ -37,11 +35,9 @@ from functools import partial
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
-from inplace_magic.hazards.references.objects.default_modules import DefaultModule, default_modules
-from inplace_magic.hazards.references.objects.grown_lists import GrownList, grown_for_two, is_default_list
 from inplace_magic.hazards.references.objects.shared_containers import (
     SharedContainer,
     default_of,
@@ -74,8 +70,6 @@ def check(story: Story) -> Iterator[Hazard]:
     for shared in shared_by_objects(story):
         if shared.kind == "default":
             yield _of_objects(shared)
-    yield from map(_of_a_module, default_modules(story))
-    yield from map(_of_a_list, grown_for_two(story, _is_left_out_twice))
     for call, site, name in _written_in_a_later_run(story):
         if (site.cell, site.file, site.line) in told:
             continue
@@ -83,12 +77,6 @@ def check(story: Story) -> Iterator[Hazard]:
             yield _hazard(story, Again(call, site, call.mutations[0].tensor, site.caller, site.caller))
         else:
             yield _of_calls(call, site, name)
-
-
-def _is_left_out_twice(story: Story, before: CallEvent, call: CallEvent, name: str) -> bool:
-    """Whether two calls of a function left out a list."""
-    sites = [each.callsite for each in (before, call) if each.callsite is not None]
-    return all(_left_out(site, name) for site in sites) and is_default_list(story, sites[0], name)
 
 
 def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:
@@ -184,57 +172,6 @@ def _of_objects(shared: SharedContainer) -> Hazard:
         variable=f"self.{shared.attribute}",
         tensor=shared.tensor,
         write=shared.call,
-    )
-
-
-def _of_a_list(grown: GrownList) -> Hazard:
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} puts a tensor into `{name}`, which was left out here and at {place}: a default is one list for all "
-            "calls, so {read} gets what that call had put in as well. PyTorch gives no error."
-        ).format(
-            line=wording.spot(grown.stored),
-            name=grown.path,
-            place=grown.before.place,
-            read=wording.spot(grown.gathered.callsite),
-        ),
-        fix=_("Make it in the function, anew each time that `{name}` is left out.").format(name=grown.path),
-        variable=grown.path,
-        tensor=grown.tensor,
-        read=grown.gathered,
-        write=grown.write,
-        badges=Badges(wrote=_("put in here"), read=_("gets an earlier call's as well")),
-    )
-
-
-def _of_a_module(shared: DefaultModule) -> Hazard:
-    message = (
-        _(
-            "{line} writes what `self.{attribute}` holds, for one object on top of what it wrote for another one: both "
-            "left out `{parameter}`, and its default is one module for all objects. PyTorch gives no error."
-        )
-        if shared.read is None
-        else _(
-            "{line} moved `self.{attribute}`, and {read} runs it for another object: both objects left out "
-            "`{parameter}`, and its default is one module for all of them. PyTorch gives no error."
-        )
-    )
-    return finding(
-        CODE,
-        "warning",
-        message=message.format(
-            line=wording.spot(shared.write.callsite),
-            attribute=shared.attribute,
-            parameter=shared.parameter,
-            read=wording.spot(shared.read.callsite) if shared.read is not None else "",
-        ),
-        fix=_("Make it in `__init__`, anew each time that `{name}` is left out.").format(name=shared.parameter),
-        variable=f"self.{shared.attribute}",
-        tensor=shared.tensor,
-        read=shared.read,
-        write=shared.write,
     )
 
 

@@ -19,8 +19,7 @@ Good::
             self.counts = torch.zeros(4)
 
 Found when one line wrote ``self.counts`` for two objects, by arithmetic that depends on the old values, and it was the
-tensor of the class, or an entry of a dictionary or list that the class makes in its body; or where a method puts such
-a list together for two objects, and the second one's result has tensors of the first in it. Silent where the class is
+tensor of the class, or an entry of a dictionary or list that the class makes in its body. Silent where the class is
 written by its name (``Histogram.counts += 1``), which says that all objects are meant; where the tensor is filled anew
 each time (``copy_``, ``zero_``); and where the method counts in a tensor of the object, too (``self.total += day;
 self.everywhere += day``).
@@ -34,11 +33,10 @@ from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.objects.class_state import keeps_both, of_the_class
-from inplace_magic.hazards.references.objects.grown_lists import GrownList, grown_for_two, is_of_the_class
 from inplace_magic.hazards.references.objects.shared_containers import SharedContainer, shared_by_objects
 from inplace_magic.hazards.references.owners import object_of
 from inplace_magic.hazards.rule import Cures, Rule
@@ -59,7 +57,6 @@ def check(story: Story) -> Iterator[Hazard]:
     for shared in shared_by_objects(story):
         if shared.kind == "class" and not keeps_both(story, shared.site):
             yield _of_an_entry(shared)
-    yield from map(_of_a_list, grown_for_two(story, is_of_the_class))
 
 
 def _for_object(story: Story, call: CallEvent, site: Callsite, tensor: int) -> str | None:
@@ -100,31 +97,6 @@ def _of_an_entry(shared: SharedContainer) -> Hazard:
         variable=f"self.{shared.attribute}",
         tensor=shared.tensor,
         write=shared.call,
-    )
-
-
-def _of_a_list(grown: GrownList) -> Hazard:
-    site = grown.gathered.callsite
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} puts a tensor into `{path}` for one object, and {read} gets what another one had put in as well: "
-            "what the body of the class `{owner}` makes is one for all its objects. PyTorch gives no error."
-        ).format(
-            line=wording.spot(grown.stored),
-            path=grown.path,
-            read=wording.spot(site),
-            owner=site.function.rpartition(".")[0] if site is not None else "",
-        ),
-        fix=_("Make `self.{attribute}` in `__init__`, once for each object.").format(
-            attribute=grown.path.partition(".")[2]
-        ),
-        variable=grown.path,
-        tensor=grown.tensor,
-        read=grown.gathered,
-        write=grown.write,
-        badges=Badges(wrote=_("put in here"), read=_("gets another object's as well")),
     )
 
 

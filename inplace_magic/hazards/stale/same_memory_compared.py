@@ -22,12 +22,6 @@ that is compared right away compares what it should. Nor is it a mistake to ask 
 second module by a statement is still in both. Writing ``master`` and then ``p.copy_(master)`` is no mistake either,
 should they be one memory: `p` was to get the new values.
 
-So is what one expression gives of both, where it is one number of one memory in one state: ``raw.norm() / now.norm()``
-is 1 whatever was clipped. Silent there for a line that holds other pairs against each other as well, as one does that
-goes through all of them.
-
-Found as well where nothing was written: ``current = saved[:n]`` takes all of `saved`, neither has a history, and each
-time that it ran the line that takes their difference gave a loss a term that is zero whatever happens.
 """
 
 from __future__ import annotations
@@ -44,10 +38,8 @@ from inplace_magic.hazards.fixes.deep_copy import (
     state_copied_where_taken,
 )
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
-from inplace_magic.hazards.references.second_sides import second_taken, where_named
-from inplace_magic.hazards.references.twice.compared_with_itself import compared_with_itself, write_since
-from inplace_magic.hazards.references.twice.measured_alike import Measured, measured_alike
-from inplace_magic.hazards.references.twice.zero_differences import ZeroDifference, zero_differences
+from inplace_magic.hazards.references.second_sides import where_named
+from inplace_magic.hazards.references.twice.compared_with_itself import compared_with_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -79,15 +71,6 @@ def check(story: Story) -> Iterator[Hazard]:
             continue  # one statement kept them all, and another one reads them, whoever wrote which
         told.add(kept)
         yield _hazard(story, call, call.inputs[0], write, each.taken)
-    for measured in measured_alike(story):
-        taken = second_taken(story, measured.beside)
-        last = write_since(story, measured.beside, taken)
-        if last is not None and last.site not in seen:
-            seen.add(last.site)
-            yield _hazard(story, measured.beside, measured.beside.inputs[0], last, taken, measured)
-    for zero in zero_differences(story):
-        if zero.call.callsite not in first:
-            yield _zero(zero)
 
 
 def _line(call: CallEvent) -> tuple[str, str] | None:
@@ -103,14 +86,7 @@ def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None
     return maker if maker.callsite is not None and _line(maker) != _line(call) else None
 
 
-def _hazard(
-    story: Story,
-    call: CallEvent,
-    read: TensorMetadata,
-    write: Write,
-    taken: int | None,
-    measured: Measured | None = None,
-) -> Hazard:
+def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: int | None) -> Hazard:
     site, mutation, writer = write.site, write.mutation, write.call
     gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
@@ -119,41 +95,18 @@ def _hazard(
         CODE,
         "warning",
         message=sentences(
-            _what(call, variable) if measured is None else _what_was_measured(measured),
+            _what(call, variable),
             _followed(site, known=taken is not None, maker=maker),
         ),
         fix=_(
             "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
         ),
         variable=variable,
-        read=call if measured is None else measured.call,
+        read=call,
         tensor=mutation.tensor if mutation is not None else read.tensor,
         write=write,
         origin=maker.callsite if maker is not None else where_named(story, call),
         badges=Badges(origin=_("kept here")),
-    )
-
-
-def _zero(zero: ZeroDifference) -> Hazard:
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} takes the difference of a tensor and itself: {view} made `{one}` a view of all of `{other}`, so "
-            "this term of the loss in {loss} is zero whatever the weights are. PyTorch gives no error."
-        ).format(
-            line=wording.spot(zero.call.callsite),
-            view=wording.spot(zero.view.callsite),
-            one=zero.one,
-            other=zero.other,
-            loss=wording.line_of(zero.loss.callsite),
-        ),
-        fix=_("Take `{one}` from what was to be held against `{other}`.").format(one=zero.one, other=zero.other),
-        variable=zero.one,
-        tensor=zero.view.outputs[0].tensor,
-        read=zero.call,
-        write=zero.view,
-        badges=Badges(wrote=_("takes a view of all of it here"), read=_("is zero each time")),
     )
 
 
@@ -169,12 +122,6 @@ def _what(call: CallEvent, variable: str | None) -> str:
         nameless = _("{line} compares a tensor with itself.")
     line = wording.spot(call.callsite)
     return nameless.format(line=line) if variable is None else named.format(line=line, tensor=f"`{variable}`")
-
-
-def _what_was_measured(measured: Measured) -> str:
-    return _("{line} compares {one} with {other}: both measure one memory.").format(
-        line=wording.spot(measured.call.callsite), one=wording.code(measured.one), other=wording.code(measured.other)
-    )
 
 
 def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) -> str:

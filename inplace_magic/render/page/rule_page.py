@@ -18,7 +18,7 @@ _CODE = f"background:{style.ZEBRA};color:{style.INK};padding:4px 8px;margin:4px 
 def rule_page(code: str) -> str:
     """What the rule finds in one sentence, a bad and a good program, from its page; empty of a code that has none.
 
-    The reason stands in the finding's own message. When the rule is silent and what it is told by is in ``docs/rules``.
+    The reason stands in the finding's own message. When the rule is silent and what it is told by is in the site.
     The sentence is in English, so a report in another language has the programs alone.
     """
     text = page_of(code)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from inplace_magic.record.places import Callsite, where_they_part
-from inplace_magic.source.between.filled import filled_between
 from inplace_magic.source.between.statements import only_between
-from inplace_magic.source.statements import indent_of, innermost, segment, statement_text
+from inplace_magic.source.statements import indent_of, segment
 from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text
 
@@ -86,29 +85,6 @@ class Between:
             called: all places of recorded calls.
         """
         return self._within_lines(before, None, names, called, alone=False)
-
-    def filling_line(self, before: Callsite, after: Callsite | None) -> Callsite | None:
-        """The line that fills an array of which the text makes tensors, in a function that ran between two places and
-        made no call; None where several can have done so, or none.
-
-        Args:
-            before: place of the last call before.
-            after: place of the first call after it; None at the end of the block.
-        """
-        key = before, after, ("",), False
-        if key not in self._known:
-            first, last = (before, None) if after is None else where_they_part(before.chain, after.chain)
-            text = self._texts.get(whose(first)) if not first.outdated else None
-            found = filled_between(text, first, last) if text is not None else None
-            if text is not None and found is not None:
-                place = self._place_in(text, first, found.node)
-                holding = innermost(text.statements_on(found.node.lineno), found.node.lineno, found.node.col_offset)
-                within = statement_text(holding, text.lines)
-                own = replace(place, function=found.function, caller=None, parameters=(), shared_defaults=())
-                self._known[key] = replace(own, statement=within)
-            else:
-                self._known[key] = None
-        return self._known[key]
 
     def _within_lines(
         self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool

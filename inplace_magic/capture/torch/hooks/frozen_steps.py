@@ -1,14 +1,14 @@
-"""Steps of optimizers, the modules seen then, and modules put in the place of others, frozen."""
+"""Steps of optimizers and the modules seen then, frozen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from inplace_magic.capture.frozen.sites import site_at
-from inplace_magic.capture.log import RawBeside, RawIdleStep, RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.log import RawIdleStep, RawSighting, RawStepping
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.training import LayersBeside, ModuleSighting, Replacement, Stepping
+from inplace_magic.record.training import ModuleSighting, Stepping
 
 
 def frozen_idle_steps(raws: Iterable[RawIdleStep], sites: list[Callsite]) -> Iterator[IdleStep]:
@@ -29,15 +29,3 @@ def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iter
         place = site_at(raw.site, sites)
         if place is not None:
             yield ModuleSighting(raw.call, place, raw.path, raw.module, raw.cls, raw.holder, raw.since, raw.parameters)
-
-
-def frozen_beside(raws: Iterable[RawBeside], sites: list[Callsite]) -> Iterator[LayersBeside]:
-    """Layers that a module keeps where ``parameters()`` does not look."""
-    for raw in raws:
-        yield LayersBeside(raw.call, site_at(raw.site, sites), raw.path, raw.kind, raw.cls, raw.parameters)
-
-
-def frozen_replacements(raws: Iterable[RawReplacement], sites: list[Callsite]) -> Iterator[Replacement]:
-    """Modules that were given another child."""
-    for raw in raws:
-        yield Replacement(raw.call, site_at(raw.site, sites), raw.name, raw.given_up, raw.taken)

@@ -1,10 +1,8 @@
-"""What an optimizer holds when it steps, which names lead to the modules that it moves, and which modules were put in
-the place of others.
+"""What an optimizer holds when it steps, and which names lead to the modules that it moves.
 
-``best = model`` calls nothing, and neither does ``model.head = nn.Linear(4, 2)``. PyTorch has places for hooks of its
-own (``register_optimizer_step_pre_hook``, ``register_module_module_registration_hook``); ours read names and tables,
-and run nothing of the user's. Looked at are the first steps, and of later ones a part: a loop of a thousand steps
-costs a few dozen looks.
+``best = model`` calls nothing. PyTorch has a place for a hook of its own (``register_optimizer_step_pre_hook``); ours
+reads names, and runs nothing of the user's. Looked at are the first steps, and of later ones a part: a loop of a
+thousand steps costs a few dozen looks.
 """
 
 from __future__ import annotations
@@ -17,19 +15,17 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
-from torch.nn.modules.module import register_module_module_registration_hook
-from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
-from inplace_magic.capture.log import RawBeside, RawReplacement, RawSighting, RawStepping
+from inplace_magic.capture.log import RawSighting, RawStepping
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
 from inplace_magic.capture.naming.numbered import Numbered
 from inplace_magic.capture.naming.reach import entries_of
-from inplace_magic.capture.naming.scope import names_in_sight, was_executed
+from inplace_magic.capture.naming.scope import was_executed
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
-from inplace_magic.capture.torch.hooks.beside import Beside, kept_beside
 from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
 
 _EACH = 24
@@ -42,9 +38,6 @@ _PARAMETERS = 8
 _MOST = 2_000
 """Kept of one watch, of each kind."""
 _FRAMES = 6
-_WITHOUT, _BESIDE = 64, 200
-_ALL = 2_000
-"""Entries that are asked whether they lead to the layers of a plain container, too: once for each container."""
 
 
 class _Look(NamedTuple):
@@ -59,7 +52,7 @@ class _Look(NamedTuple):
 
 
 class Steps:
-    """Looks at steps and at replaced modules on this thread.
+    """Looks at steps on this thread.
 
     Args:
         recorder: the record of the watch.
@@ -74,18 +67,10 @@ class Steps:
         self._seen: dict[tuple[int, ...], _Look] = {}
         """By the place of a run, see :func:`_place_of`. Not by ``id`` of the frame, which the next frame may get: then
         one run would be taken for another by what else the process has freed."""
-        self._beside: set[tuple[int, str]] = set()
-        """(module, path from it) of the containers that are noted."""
-        self._without: set[tuple[int, frozenset[int]]] = set()
-        """(module, what an optimizer holds) where there was none: not looked at again."""
 
     def asked_at_steps(self) -> RemovableHandle:
         """The hook before each step is on; its handle takes it off."""
         return register_optimizer_step_pre_hook(self._before_step)
-
-    def asked_at_children(self) -> RemovableHandle:
-        """The hook for modules that get a child is on; its handle takes it off."""
-        return register_module_module_registration_hook(self._before_registration)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if threading.get_ident() != self._thread:
@@ -115,32 +100,21 @@ class Steps:
 
     def _look(self, frame: FrameType | None, held: frozenset[int]) -> None:
         """Goes through the names of the user's functions that run."""
-        beside: list[tuple[str, int, Beside]] = []
         running: list[FrameType] = []
         while frame is not None:
             mine, is_last = self._recorder.sites.is_users(frame.f_code)
             if mine:
                 running.append(frame)
             frame = None if is_last else frame.f_back
-        looked = running[:_FRAMES]
-        for level, each in enumerate(looked):
-            beside += self._look_at(each, _place_of(running[level:]), held)
-        if beside:
-            self._note_beside(beside, looked)
+        for level, each in enumerate(running[:_FRAMES]):
+            self._look_at(each, _place_of(running[level:]), held)
 
-    def _look_at(self, frame: FrameType, run: tuple[int, ...], held: frozenset[int]) -> list[tuple[str, int, Beside]]:
+    def _look_at(self, frame: FrameType, run: tuple[int, ...], held: frozenset[int]) -> None:
         recorder, begun = self._recorder, self._recorder.log.begun
         found: dict[str, int] = {}
         moved: dict[str, tuple[str, Any]] = {}
-        beside: list[tuple[str, int, Beside]] = []
         for path, holder, module in self._modules(frame):
-            number = self._number(module)[0]
-            if number not in found.values() and (number, held) not in self._without:
-                containers = kept_beside(module, held, _parameters_of)
-                beside += [(path, number, entry) for entry in containers]
-                if not containers and len(self._without) < _WITHOUT:
-                    self._without.add((number, held))
-            found[path] = number
+            found[path] = self._number(module)[0]
             if any([id(each) in held for each in _parameters_of(module, 1)]):
                 moved[path] = holder, module
         look = self._seen.get(run)
@@ -165,60 +139,12 @@ class Steps:
                 )
             )
         self._seen[run] = look._replace(paths=found, begun=begun)
-        return beside
-
-    def _note_beside(self, found: list[tuple[str, int, Beside]], frames: list[FrameType]) -> None:
-        """Layers in plain containers: those that names lead to in no other way, nor an optimizer in sight holds."""
-        recorder, kept = self._recorder, (TORCH_KINDS.module, Optimizer)
-        new: dict[tuple[int, str], tuple[str, Beside]] = {}
-        for path, number, entry in found:  # a module that two functions name is one
-            if (number, entry.path) not in self._beside:
-                new.setdefault((number, entry.path), (path, entry))
-        self._beside.update(new)
-        if not new or len(self._beside) > _BESIDE:
-            return
-        elsewhere = {
-            id(tensor)
-            for frame in frames
-            for name, value in names_in_sight(frame).items()
-            for _path, _holder, item in [*_within(name, "", value, 0, kept, _ALL)]
-            for tensor in ([*parameters_held(item)] if issubclass(type(item), Optimizer) else _parameters_of(item))
-        }
-        for path, entry in new.values():
-            met = [recorder.identity.known(each) for each in entry.tensors]
-            serials = tuple(record.serial for record in met if record is not None)
-            if len(serials) == len(met) and elsewhere.isdisjoint(map(id, entry.tensors)):
-                site = recorder.sites.note(frames[0])
-                raw = RawBeside(recorder.log.begun, site, path + entry.path, entry.kind, entry.cls, serials)
-                recorder.log.beside_modules.append(raw)
 
     def _modules(self, frame: FrameType) -> Iterator[tuple[str, str, Any]]:
         """(path, class of the holder, module) of what the names of a frame lead to."""
         for name, value in islice(names_of(frame).items(), _ITEMS):
             if not was_executed(value):
-                yield from _within(name, "", value, 0, (TORCH_KINDS.module,), _ITEMS)
-
-    def _before_registration(self, module: Any, name: Any, child: Any) -> None:
-        if threading.get_ident() != self._thread or len(self._recorder.log.replacements) >= _MOST:
-            return
-        try:
-            before = vars(module).get("_modules", {}).get(name)
-            if before is None or child is None or before is child or type(name) is not str:
-                return
-            with torch._C.DisableTorchFunction():
-                self._note_replacement(name, before, child)
-        except Exception as fault:  # containment: whatever fails in here, the module takes its child
-            self._recorder.fault("looking at what a module was given", fault)
-
-    def _note_replacement(self, name: str, before: Any, child: Any) -> None:
-        recorder, plain = self._recorder, describe.PLAIN_TYPES
-        given_up, taken = (
-            tuple(recorder.identity.register(each).serial for each in _parameters_of(one) if type(each) in plain)
-            for one in (before, child)
-        )
-        if given_up and taken and not set(given_up) & set(taken):
-            site = recorder.sites.note(sys._getframe(2))
-            recorder.log.replacements.append(RawReplacement(recorder.log.begun, site, name, given_up, taken))
+                yield from _within(name, "", value, 0)
 
 
 def _place_of(running: list[FrameType]) -> tuple[int, ...]:
@@ -232,22 +158,20 @@ def _place_of(running: list[FrameType]) -> tuple[int, ...]:
     return id(function.f_code), *(number for each in callers for number in (id(each.f_code), each.f_lasti))
 
 
-def _within(
-    path: str, holder: str, value: Any, depth: int, kept: tuple[type, ...], most: int
-) -> Iterator[tuple[str, str, Any]]:
-    if issubclass(type(value), kept):
+def _within(path: str, holder: str, value: Any, depth: int) -> Iterator[tuple[str, str, Any]]:
+    if issubclass(type(value), TORCH_KINDS.module):
         yield path, holder, value
     elif depth < _DEPTH:
-        for step, item in islice(entries_of(value, TORCH_KINDS), most):
-            yield from _within(path + step, type(value).__name__, item, depth + 1, kept, most)
+        for step, item in islice(entries_of(value, TORCH_KINDS), _ITEMS):
+            yield from _within(path + step, type(value).__name__, item, depth + 1)
 
 
-def _parameters_of(module: Any, most: int | None = None) -> list[Any]:
-    """The parameters of a module, or the first of them, read without running anybody's code. A list: a generator that
-    is left early drops an interrupt that strikes as it dies."""
+def _parameters_of(module: Any, most: int) -> list[Any]:
+    """The first parameters of a module, read without running anybody's code. A list: a generator that is left early
+    drops an interrupt that strikes as it dies."""
     found: list[Any] = []
     met, ahead = {id(module)}, [module]
-    while ahead and (most is None or len(found) < most):
+    while ahead and len(found) < most:
         state = vars(ahead.pop())
         found += [each for each in (state.get("_parameters") or {}).values() if each is not None]
         children = [each for each in (state.get("_modules") or {}).values() if each is not None and id(each) not in met]

@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, texts, whole_listing
+from inplace_magic.source.listing import Listing, texts, whole_listing
 from inplace_magic.source.text import nodes_in
 from inplace_magic.source.variables import variables_bound
 
@@ -101,17 +101,6 @@ def _container(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Sh
     return None
 
 
-def class_of_container(story: Story, site: Callsite, path: str) -> str | None:
-    """The class whose body makes the dictionary or list ``self.kept``, where no method gives an object one of its own,
-    and no text says that it is meant for all."""
-    listing = whole_listing(story.trace, site)
-    owner = class_around(listing, site) if listing is not None else None
-    attribute = path.rpartition(".")[2]
-    if owner is None or _is_meant_for_all(story, owner.name, attribute) or any(_bindings(owner, attribute)):
-        return None
-    return owner.name if any(_binds(entry, attribute) for entry in owner.body) else None
-
-
 def class_around(listing: Listing, site: Callsite) -> ast.ClassDef | None:
     """The class whose method a place is in."""
     statement = listing.statement_at(site)
@@ -193,13 +182,6 @@ def _calls_of(listing: Listing, owner: str) -> Iterator[ast.Call]:
     for node in listing.nodes:
         if isinstance(node, ast.Call) and (expressions.path_text(node.func) or "").rpartition(".")[2] == owner:
             yield node
-
-
-def is_made_again(story: Story, owner: str) -> bool:
-    """Whether the texts make more than one object of a class, or make it where they may make more."""
-    found = [(listing, call) for listing in texts(story.trace) for call in _calls_of(listing, owner)]
-    repeats = (*LOOPS, *FUNCTIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    return len(found) > 1 or any(isinstance(node, repeats) for listing, call in found for node in listing.around(call))
 
 
 def _leaves_out(call: ast.Call, names: list[str], parameter: str) -> bool:

@@ -57,18 +57,6 @@ def compared_with_itself(story: Story) -> Iterator[Compared]:
             yield Compared(call, write, taken)
 
 
-def write_since(story: Story, call: CallEvent, taken: int | None) -> Write | None:
-    """The write that was in both sides of a call since the second one was taken; None where nobody kept old values.
-
-    Args:
-        story: the trace.
-        call: the comparison.
-        taken: index of the call that took the second side; None where that is not known.
-    """
-    write = _write_between(story, call, taken)
-    return write if write is not None and not _within_one_statement(call, write) else None
-
-
 def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
     """(line, tensor) where a question with a yes or no for its answer, as ``torch.equal`` is, held a tensor against
     another memory."""

@@ -1,1 +1,0 @@
-"""What training carries on: states of weights, running statistics."""

@@ -1,1 +1,0 @@
-"""Rules on the state that training carries on: weights, their averages, statistics."""
