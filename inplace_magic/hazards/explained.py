@@ -30,7 +30,9 @@ def of_the_error(story: Story) -> Hazard | None:
         return None
     call = next((call for call in reversed(story.trace.calls) if call.error == error), None)
     here = call.callsite if call is not None else answer.place
-    site = answer.mutation or here
+    site = answer.mutation
+    if site is None or (here is not None and here.same_line(site)):
+        site = here
     return Hazard(
         code=answer.code,
         severity="error",
@@ -56,8 +58,8 @@ def _by_the_watch() -> Hazard:
         code="raised-by-the-watch",
         severity="error",
         message=_(
-            "This watch made the code raise: unwatched it would have gone on. At level `ops` a dispatch mode is on, and "
-            "under any such mode PyTorch refuses to make an object of a tensor's subclass from a tensor, as in "
+            "This watch made the code raise: unwatched it would have gone on. At level `ops` a dispatch mode is on, "
+            "and under any such mode PyTorch refuses to make an object of a tensor's subclass from a tensor, as in "
             "`Noise(torch.randn(3))`."
         ),
         fix=_("Watch it at level `calls`, which makes no difference here."),

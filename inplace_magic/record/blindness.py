@@ -58,8 +58,8 @@ GAVE_WAY = N_(
     "The program began a watch of its own: this one ended there, and what came after is in the program's own report."
 )
 STEPPED_DOWN = N_(
-    "Level `ops` was asked for, and the watch went on at level `calls`: under any dispatch mode PyTorch refuses to make "
-    "an object of {names} from a tensor."
+    "Level `ops` was asked for, and the watch went on at level `calls`: under any dispatch mode PyTorch refuses to "
+    "make an object of {names} from a tensor."
 )
 FORKED = N_("This is a forked child of the process that was watched; a child is not watched.")
 TOO_DEEP = N_(

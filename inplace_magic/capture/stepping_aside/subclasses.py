@@ -20,7 +20,10 @@ def made_of_a_tensor(source: str) -> list[str]:
     Args:
         source: of what is to be watched.
     """
-    return sorted(name for name in {*_existing(), *_defined(source)} if re.search(rf"(?<!class )\b{name}\(", source))
+    defined = _defined(source)
+    existing = (name for name in _existing() if name not in defined)
+    plain = {*existing, *(name for name, has_new in defined.items() if not has_new)}
+    return sorted(name for name in plain if re.search(rf"(?<!class )\b{name}\(", source))
 
 
 def _existing() -> Iterator[str]:
@@ -28,8 +31,9 @@ def _existing() -> Iterator[str]:
         return
     import torch
 
-    for each in _below(torch.Tensor):
-        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_said(each, torch.Tensor)):
+    tensor: type = torch.Tensor
+    for each in _below(tensor):
+        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_said(each, tensor)):
             yield each.__name__
 
 
@@ -47,17 +51,16 @@ def _said(cls: type, last: type) -> Iterator[str]:
         yield from vars(each)
 
 
-def _defined(source: str) -> Iterator[str]:
+def _defined(source: str) -> dict[str, bool]:
+    """The classes of tensors that a text defines, and whether each has a ``__new__`` of its own."""
     if "Tensor" not in source or "class " not in source:
-        return
+        return {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the user hears what Python says of this text
             tree = ast.parse("\n".join(f"# {row}" if row.lstrip()[:1] in "%!" else row for row in source.split("\n")))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in ast.walk(tree):
-        bases = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
-        if isinstance(node, ast.ClassDef) and {"torch.Tensor", "Tensor"} & set(bases):
-            if not any(isinstance(each, ast.FunctionDef) and each.name == "__new__" for each in node.body):
-                yield node.name
+        return {}
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    of_tensors = [node for node in classes if {"torch.Tensor", "Tensor"} & {ast.unparse(base) for base in node.bases}]
+    return {node.name: any(getattr(each, "name", "") == "__new__" for each in node.body) for node in of_tensors}

@@ -13,8 +13,10 @@ _METHODS = ("detach", "item")
 
 def with_its_history(write: Written) -> Fix | None:
     """The line at which a graph ended, without the one thing that ended it."""
-    value = getattr(write.statement, "value", None)
-    outer = next((node for node in ast.walk(value) if _behind(node) is not None), None) if value is not None else None
+    value = write.statement.value if isinstance(write.statement, (ast.Assign, ast.Return, ast.Expr)) else None
+    if value is None:
+        return None
+    outer = next((node for node in ast.walk(value) if _behind(node) is not None), None)
     kept = outer
     while kept is not None and (behind := _behind(kept)) is not None:
         kept = behind

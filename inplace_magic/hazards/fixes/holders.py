@@ -47,9 +47,9 @@ def is_read_by_another_name(story: Story, wrote: CallEvent, path: str, tensor: i
         for name in paths_read(site, there):
             last = name.rpartition(".")[2]
             same = name == own or ("." in name and last == path.rpartition(".")[2])
-            if not same and story.bindings.stood_for(there, name, call.index) == tensor and listing is not None:
-                if not _is_bound_between(listing, name, here, there):
-                    return True
+            held = not same and story.bindings.stood_for(there, name, call.index) == tensor
+            if held and listing is not None and not _is_bound_between(listing, name, here, there):
+                return True
     return False
 
 
@@ -63,7 +63,5 @@ def _stores(listing: Listing, name: str) -> Iterator[ast.expr]:
     if name.isidentifier():
         yield from listing.stores.get(name, ())
         return
-    for node in listing.nodes:
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-            if path_text(node) == name:
-                yield node
+    stored = (node for node in listing.nodes if isinstance(node, (ast.Attribute, ast.Subscript)))
+    yield from (node for node in stored if isinstance(node.ctx, ast.Store) and path_text(node) == name)

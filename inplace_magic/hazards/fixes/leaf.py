@@ -104,6 +104,19 @@ def _is_filled(write: Written, loop: ast.For | ast.While) -> bool:
 
 
 def _under_no_grad(write: Written) -> Fix | None:
+    return _under(write, "no_grad", _("Put the update of the values under `with torch.no_grad():`."))
+
+
+def under_inference_mode(write: Written) -> Fix | None:
+    """A state that an object keeps, made under ``inference_mode``, is written under it as well: a copy under its name
+    would leave the tensor that others were given as it was."""
+    others = any(meta.requires_grad for meta in write.call.inputs) if write.call is not None else True
+    if others or write.path is None or write.path.isidentifier() or not write.site.direct:
+        return None
+    return _under(write, "inference_mode", _("Write it under `with torch.inference_mode():`, as it was made."))
+
+
+def _under(write: Written, mode: str, sentence: str) -> Fix | None:
     listing, first = write.listing, write.statement
     if not isinstance(first, (ast.Assign, ast.AugAssign, ast.Expr)):
         return None
@@ -117,8 +130,7 @@ def _under_no_grad(write: Written) -> Fix | None:
         return None
     deeper, indent = listing.deeper(first), listing.indent(first)
     rows = [f"{deeper}{line[len(indent) :]}" for entry in group for line in listing.whole_lines(entry)]
-    edit = Edit(first.lineno, group[-1].lineno, (spelled(f"{listing.indent(first)}with torch.no_grad():"), *rows))
-    sentence = _("Put the update of the values under `with torch.no_grad():`.")
+    edit = Edit(first.lineno, group[-1].lineno, (spelled(f"{listing.indent(first)}with torch.{mode}():"), *rows))
     return Fix(write.site, listing, (edit,), None, sentence)
 
 

@@ -54,7 +54,8 @@ def _read_first(tree: ast.Module) -> set[tuple[str, str]]:
     """(function, name) of what a function binds, and reads before that as its text goes."""
     found: set[tuple[str, str]] = set()
     for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, FUNCTIONS))):
-        given = {node.arg for node in ast.walk(scope.args) if isinstance(node, ast.arg)} if scope is not tree else set()
+        arguments = ast.walk(scope.args) if isinstance(scope, FUNCTIONS) else ()
+        given = {node.arg for node in arguments if isinstance(node, ast.arg)}
         first: dict[str, bool] = {}
         bound: set[str] = set()
         for name, is_read in _uses(scope.body):
@@ -84,7 +85,9 @@ def _uses(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, bool]]:
             yield from _uses(list(ast.iter_child_nodes(node)))
 
 
-def _of_a_comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Iterator[tuple[str, bool]]:
+def _of_a_comprehension(
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+) -> Iterator[tuple[str, bool]]:
     own = {name for part in node.generators for name, _read in _uses([part.target])}
     yield from (use for use in _uses(list(ast.iter_child_nodes(node))) if use[0] not in own)
 
