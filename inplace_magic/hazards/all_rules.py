@@ -42,7 +42,7 @@ from inplace_magic.hazards.losses import (
     values_cut_off,
     write_lost,
 )
-from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import could_be_in_place, graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
@@ -87,6 +87,7 @@ RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
     saved_values_changed.RULE,
     graph_used_twice.RULE,
+    graph_grows.RULE,
     recomputed_with_other_values.RULE,
     overlapping_write.RULE,
     swapped_through_views.RULE,
