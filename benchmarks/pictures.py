@@ -11,6 +11,7 @@ one of Python's own library folders; elsewhere its code counts as the user's.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import linecache
 import re
@@ -168,7 +169,8 @@ def watched(model: Model) -> Report:
     step = textwrap.indent(model.step.strip(), "    ")
     for file, text in (("model.py", model.made), ("step.py", f"with watch() as w:\n{step}\n")):
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        exec(compile(text, file, "exec"), names)
+        with contextlib.suppress(RuntimeError):  # a step that backward refuses has a report too
+            exec(compile(text, file, "exec"), names)
     report: Report = names["w"].report  # type: ignore[attr-defined]  # the program's own variable
     return report
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.hazards.finding import with_proofs
-from inplace_magic.language import LANGUAGES, language, use_language
+from inplace_magic.language import LANGUAGES, _, language, use_language
+from inplace_magic.needed import needed
 from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
 from inplace_magic.record.events import CallEvent
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from inplace_magic.hazards.suspects import Suspect
     from inplace_magic.render.page.picture import Graph
     from inplace_magic.widgets.report_widget import ReportWidget
 
@@ -99,7 +101,8 @@ class Report:
         """
         from inplace_magic.proving.prove import proven
 
-        return proven(self, sys._getframe(1))
+        with needed(_("A proof"), "torch"):
+            return proven(self, sys._getframe(1))
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -115,6 +118,23 @@ class Report:
     def calls(self) -> list[CallEvent]:
         """Every torch call of the user's code, in the order in which they began."""
         return list(self.trace.calls)
+
+    def suspects(self) -> list[Suspect]:
+        """Return the writes that another holder of the same memory may not expect, likeliest first.
+
+        A suspect is never an alarm: many programs share memory on purpose. It says where to look when the numbers are
+        wrong and no rule has a finding. Each has ``mutation`` (where the memory is written), ``holder`` (the other name
+        by which it is read) and ``read`` (where; None where no such read was seen).
+
+        Example:
+            >>> print(report.suspects()[0])
+            `kept[0]` and `x` are one memory since line 8; line 12 writes `x`; line 20 reads `kept[0]`. …
+        """
+        from inplace_magic.analysis.story import story_of
+        from inplace_magic.hazards.suspects import suspects
+
+        with use_language(self.language, self.framework):
+            return suspects(story_of(self.trace))
 
     def patch(self) -> str:
         """The fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where there
@@ -159,6 +179,13 @@ class Report:
         """:meth:`to_dict` as text, and written to a file where there is a ``path``; non-finite numbers are written as
         ``NaN`` and ``Infinity``."""
         return self._written(json.dumps(self.to_dict(), indent=indent, ensure_ascii=False), path)
+
+    def findings_json(self) -> str:
+        """The findings alone as one line of JSON, at most 2 kB each, for programs and assistants: codes, places,
+        proofs. Its format is stable, see ``docs/machines.md``; :meth:`to_json` has the whole record."""
+        from inplace_magic.render.machines.findings import to_findings_json
+
+        return to_findings_json(self)
 
     @classmethod
     def from_json(cls, text: str | bytes | bytearray) -> Report:
@@ -227,7 +254,8 @@ class Report:
     def to_widget(self) -> ReportWidget:
         """The live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets what is
         selected. See :class:`.ReportWidget`."""
-        from inplace_magic.widgets.report_widget import ReportWidget
+        with needed(_("The live view"), "anywidget", "ipywidgets", "traitlets"):
+            from inplace_magic.widgets.report_widget import ReportWidget
 
         return ReportWidget(self)
 

@@ -43,6 +43,10 @@ FORGOTTEN = N_(
     "To limit memory, {count} of {begun} calls were discarded (--max-events {limit}); each line's first calls, the "
     "latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
 )
+REPEATED = N_(
+    "{count} calls did again what 64 calls and more right before them had done, with nothing in between: of these it "
+    "is recorded how many they were and what they led to, and nothing else (--full records each of them)."
+)
 NOT_JUDGED = N_(
     "Where calls were discarded, nothing is said of what did not happen: a gradient not cleared, a result not used."
 )
@@ -108,7 +112,7 @@ SENTENCES = (
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),
     TWO_FRAMEWORKS,
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
-    *(REPLAYED, MAY_HAVE_SKIPPED),
+    *(REPLAYED, MAY_HAVE_SKIPPED, REPEATED),
 )
 
 RAN_UNSEEN: dict[str, Callable[[int], str]] = {

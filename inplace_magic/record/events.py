@@ -193,6 +193,9 @@ class CallEvent:
     ``self.num_batches_tracked.add_(1)``; empty where it could not be told."""
     traits: tuple[Trait, ...] = ()
     """What the operation does in any call."""
+    passes: int = 1
+    """How many calls it stands for: the next ones, with nothing in between, were of the same function, at the same
+    place and on the same tensor. Of these nothing is recorded but the version and the values that they led to."""
 
     def does(self, trait: Trait) -> bool:
         """Whether the operation does that in any call."""
@@ -204,8 +207,9 @@ class CallEvent:
 
     @property
     def looks_at_values(self) -> bool:
-        """Whether it goes to the values of what it got, as all do but questions for a shape, a flag and the like."""
-        return self.kind != "query" or self.does("reads values")
+        """True if it goes to the values of what it got, as all do but questions for a shape, a flag and the like;
+        ``zeros_like`` asks for a shape, too."""
+        return (self.kind != "query" or self.does("reads values")) and not self.does("buffer")
 
     @property
     def gave_back(self) -> frozenset[int]:

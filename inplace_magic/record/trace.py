@@ -30,7 +30,7 @@ from inplace_magic.record.names import (
     TensorName,
 )
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.training import ModuleSighting, Stepping
+from inplace_magic.record.training import ModuleSighting
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,9 @@ class Trace:
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
     """Of parameters that replaced others, stand in several modules, or lie where something with a history lay."""
-    steppings: tuple[Stepping, ...] = ()
-    """Of the first steps of optimizers and of a part of the later ones, oldest first."""
     sightings: tuple[ModuleSighting, ...] = ()
-    """At these steps: the modules that were moved, by each path that led to them."""
+    """At the first steps of optimizers and a part of the later ones: the modules that were moved, by each path that led
+    to them."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()
@@ -102,3 +101,8 @@ class Trace:
     """The watched cell's lines, the magic line first; empty for ``with watch():``."""
     sources: tuple[SourceText, ...] = ()
     """The other files and cells whose lines stand in the calls, as long as their text is what ran."""
+
+    @property
+    def ran(self) -> int:
+        """How many calls ran: the recorded ones, those for which one of these stands, and the discarded ones."""
+        return sum([call.passes for call in self.calls]) + self.discarded

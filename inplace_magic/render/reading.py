@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.holes import holes_of
 from inplace_magic.analysis.memory.ledger import Ledger
 from inplace_magic.analysis.memory.sums import LineMemory, Peak, memory_by_line, peaks_of
 from inplace_magic.analysis.naming.bindings import Bindings, names_of
@@ -111,7 +112,7 @@ class Reading:
     def outline(self) -> Outline:
         """What of the graph is drawn or folded."""
         modules = {module.path: module.cls for module in self.trace.module_names}
-        return outline_of(self.graph, self.report.findings, modules)
+        return outline_of(self.graph, self.report.findings, modules, holes_of(self.trace.calls))
 
     def drawing(self, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
         """The graph as it is drawn, for its picture and for the script beside it; the arguments are `drawing_of`'s."""

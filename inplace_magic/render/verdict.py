@@ -40,7 +40,10 @@ def _counted(report: Report) -> str:
     calls = report.trace.calls
     if not calls:
         return _("no torch call was seen")
-    said = words.torch_calls_of(len(calls) + report.trace.discarded)
+    ran = report.trace.ran
+    said = words.torch_calls_of(ran)
+    if light := ran - report.trace.discarded - len(calls):
+        said = _("{calls}, {light} of them only counted").format(calls=said, light=f"{light:,}")
     if report.trace.discarded:
         return _("{calls}, {kept} of them kept").format(calls=said, kept=f"{len(calls):,}")
     own, others = count_writes([call for call in calls if call.error is None])

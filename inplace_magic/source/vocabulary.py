@@ -15,15 +15,6 @@ NOT_ALWAYS_COPIES = frozenset(
 """Methods that many take for copies: ``detach`` makes none, the others none where nothing is to be converted
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned")."""
 
-SHARING_CONSTRUCTORS = frozenset(
-    (
-        *("Tensor", "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor"),
-        *("ByteTensor", "CharTensor", "ShortTensor", "IntTensor", "LongTensor", "BoolTensor"),
-    )
-)
-"""Classes that give, of a tensor, another one on its memory
-(https://docs.pytorch.org/docs/stable/tensors.html: use ``torch.tensor`` for a copy)."""
-
 ALIASING = frozenset(
     (
         *("detach", "data", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),

@@ -30,21 +30,6 @@ class Items(torch.utils.data.Dataset):
 items = Items([{{"x": torch.arange(4.0) + 1, "y": i}} for i in range(4)])
 sums = [batch.sum().item() for _ in range(4) for batch in torch.utils.data.DataLoader(items, batch_size=2)]
 """
-ENVIRONMENT = """
-class Walk:
-    def __init__(self, start):
-        self.start = start
-    def reset(self):
-        self.state = {start}
-    def step(self, move):
-        self.state += move
-        return self.state.sum().item(){more}
-walk = Walk(torch.zeros(2))
-ends = []
-for episode in range(2):
-    walk.reset()
-    ends.append([walk.step(1.0) for _ in range(3)])
-"""
 GRADIENTS = """
 net = nn.Linear(2, 1)
 def gradients(scale):
@@ -74,11 +59,6 @@ FOUND = {
         "dataset-item-edited",
         'row["x"][torch.rand(4) < 0.5] = 0',
         ITEMS.format(edit='row["x"][torch.rand(4) < 0.5] = 0'),
-    ),
-    "a reset to the start itself": (
-        "initial-value-written",
-        "self.state += move",
-        ENVIRONMENT.format(start="self.start", more=""),
     ),
     "one gradient in two slots": (
         "one-tensor-many-slots",
@@ -119,10 +99,6 @@ HEALTHY = {
     "sums = [rows[i].mul(i).sum() for i in range(3)]\n",
     "an item that is set right once": ITEMS.format(edit='row["x"][row["x"] > 3] = 3'),
     "an item that is cloned": ITEMS.format(edit='row = {"x": row["x"].clone()}; row["x"][torch.rand(4) < 0.5] = 0'),
-    "a reset to a copy of the start": ENVIRONMENT.format(start="self.start.clone()", more=""),
-    "a start that others read as what it has become": ENVIRONMENT.format(
-        start="self.start", more="\n    def place(self):\n        return self.start.norm().item()"
-    ),
     "the question whether two layers are still tied": "torch.manual_seed(0)\n"
     "emb, out = nn.Embedding(5, 3), nn.Linear(3, 5, bias=False)\nout.weight = emb.weight\n"
     "opt = torch.optim.SGD(emb.parameters(), lr=0.1)\n"

@@ -15,7 +15,9 @@ Good::
 
 Found where a line in a loop stores the array itself (``append``, ``logs[k] = …``), did so at least twice for the same
 memory with a write of torch in between, and the cell reads the list below; and where a name is bound to the array of a
-parameter, the parameter is written, and a later line reads that name beside a fresh array of the same memory. Silent
+parameter, the parameter is written, and a later line reads that name beside a fresh array of the same memory; and, of
+any tensor, where a line takes the difference of two arrays that one run of a function bound before and after the write:
+it is zero. Silent
 where an array is read before the next write, where one slot is there to show the latest (``logs["w"] = …``), and where
 a lesson shows that the two share memory. It takes the text around the line, of a cell or of a file that is what ran.
 """
@@ -30,6 +32,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import array_copied
+from inplace_magic.hazards.references.array_pairs import array_pairs
 from inplace_magic.hazards.references.objects.slots import read_parts, runs_again
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -63,6 +66,10 @@ def check(story: Story) -> Iterator[Hazard]:
         if kept is not None and write is not None and _read_below(listing, call.callsite, kept):
             told.add(call.callsite)
             yield _hazard(story, call, write, kept)
+    for pair in array_pairs(story):
+        if pair.older.callsite not in told:
+            told.add(pair.older.callsite)
+            yield _hazard(story, pair.older, pair.write, pair.name)
 
 
 def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:

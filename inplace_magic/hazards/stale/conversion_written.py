@@ -3,7 +3,6 @@
 ``x.to(dtype)``, ``x.float()``, ``x.contiguous()`` and their like give `x` itself where there is nothing to convert
 (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned"), and ``x.conj()``
 gives a view. So a line may work on a copy today, and on the state of an object when its dtype changes.
-``torch.Tensor(x)`` looks as if it made one, and gives another tensor on the memory of `x`; ``torch.tensor(x)`` copies.
 
 Bad::
 
@@ -17,9 +16,7 @@ Good::
 
 Told from the record: a conversion of an attribute or of an entry, or of an argument that is one, gave that very memory
 under another name, the same run of the function wrote it by that name, building on its values, and a line that says the
-attribute went on with them. Of a constructor, which is no call in the record: the written tensor was given by no call,
-lies on the memory of an older one, and got its name by such a statement; and the older one is read after that by the
-name that stands there. Silent for ``detach`` and ``data``, which nobody takes for copies of state, and for leaves
+attribute went on with them. Silent for ``detach`` and ``data``, which nobody takes for copies of state, and for leaves
 that are trained; and where the next line to say it puts back what was written (``p.data.copy_(p32)``), as optimizers
 do that count in another dtype.
 """
@@ -33,7 +30,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
-from inplace_magic.hazards.references.constructed import Constructed, find_constructed
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -43,16 +39,11 @@ from inplace_magic.source import expressions
 
 CODE = "conversion-written"
 
-_ASKED = 8
-"""Writes of one place of which it is asked whether a constructor made what they write."""
-
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     gave: dict[int | None, tuple[CallEvent, str]] = {}
     seen = set()
-    asked: dict[Callsite, int] = {}
-    told: set[tuple[str, str]] = set()
     for call in story.direct:
         source = _converted(call)
         if source is not None:
@@ -61,15 +52,6 @@ def check(story: Story) -> Iterator[Hazard]:
         if site is None or call.kind != "in-place" or site in seen or call.error is not None:
             continue
         for mutation in call.mutations:
-            asked[site] = asked.get(site, 0) + 1
-            constructed = find_constructed(story, call, mutation) if asked[site] <= _ASKED else None
-            if constructed is not None and builds_on_itself(story, call, mutation):
-                seen.add(site)
-                if (site.function, constructed.text) in told:
-                    break  # `y -= y.mean()` and `y /= y.std()` are one mistake
-                told.add((site.function, constructed.text))
-                yield _of_a_constructor(story, call, constructed)
-                break
             taken = gave.get(mutation.storage)
             if taken is None or not builds_on_itself(story, call, mutation):
                 continue
@@ -156,28 +138,6 @@ def _hazard(story: Story, call: CallEvent, maker: CallEvent, source: str, name: 
         variable=source,
         origin=site,
         read=read,
-        tensor=call.mutations[0].tensor,
-        write=call,
-    )
-
-
-def _of_a_constructor(story: Story, call: CallEvent, made: Constructed) -> Hazard:
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{write} writes `{name}`, which is on the memory of `{source}`: {maker} makes no copy of a tensor. {read} "
-            "goes on with the new values. PyTorch gives no error."
-        ).format(
-            write=wording.spot(call.callsite),
-            name=made.name,
-            source=made.source,
-            maker=wording.code(made.text),
-            read=wording.spot(made.read.callsite),
-        ),
-        fix=_("Make a copy: {copy}.").format(copy=wording.code(f"{made.source}.clone()")),
-        variable=made.name,
-        read=made.read,
         tensor=call.mutations[0].tensor,
         write=call,
     )

@@ -1,0 +1,118 @@
+"""Where to look first when no rule knows: the writes that another holder of the memory sees, likeliest first.
+
+A suspect is no finding and no alarm. ``x.mul_(2)`` in a helper and a later read of `x` by its caller may be a mistake
+or the design; the program does not say which. The list says where to look when numbers are wrong.
+
+What speaks for a mistake: another name, in another function, reads the written elements; and the write builds on the
+old values; and it is a function that writes. What speaks for a design: the memory began as a buffer that is there to be
+filled, nobody wrote it before, a line writes it again and again as it does with a state, a constructor writes it, or it
+is a trained leaf or a gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inplace_magic.analysis.ledger import Ledger, Seen, Touch
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.language import _
+from inplace_magic.record.places import Callsite
+
+_OFTEN = 3
+"""Writes of one memory by one line from which on it looks like a state that moves on."""
+_FIRST = 2
+"""Writes of one memory by one line that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A write that another holder of the memory may not expect."""
+
+    mutation: Callsite
+    """The line that writes."""
+    holder: str
+    """Who sees the write: the name by which another line reads the memory, ``kept[0]``; where no such read was seen,
+    the name by which it is written."""
+    read: Callsite | None
+    """The line that reads what was written by that other name; None where none was seen."""
+    written: str | None = None
+    """The name by which the line writes; None where it has none."""
+    since: Callsite | None = None
+    """From which line on both names stand for one memory; None where that was before the watch."""
+
+    def __str__(self) -> str:
+        """One sentence: who shares the memory, who writes it, who reads it."""
+        if self.read is None:
+            return _("{write} writes `{name}`.").format(write=self.mutation.place, name=self.holder)
+        shared = _("`{other}` and `{name}` are one memory").format(other=self.holder, name=self.written or "?")
+        if self.since is not None:
+            shared = _("{shared} since {place}").format(shared=shared, place=self.since.place)
+        return _("{shared}; {write} writes `{name}`; {read} reads `{other}`. If that is meant, fine.").format(
+            shared=shared,
+            write=self.mutation.place,
+            name=self.written or "?",
+            read=self.read.place,
+            other=self.holder,
+        )
+
+
+def suspects(story: Story) -> list[Suspect]:
+    """Return the suspected writes of a trace, likeliest first, one for each writing line."""
+    ledger = Ledger(story)
+    found: dict[Callsite, tuple[tuple[int, int], Suspect]] = {}
+    for write, times in _first_writes(ledger):
+        if write.site is None:
+            continue
+        seen = ledger.seen_by_another(write)
+        rank = -_weight(ledger, write, seen, times), write.at
+        if write.site not in found or rank < found[write.site][0]:
+            found[write.site] = rank, _suspect(story, ledger, write.site, write, seen)
+    return [suspect for _rank, suspect in sorted(found.values(), key=lambda entry: entry[0])]
+
+
+def _first_writes(ledger: Ledger) -> Iterator[tuple[Touch, int]]:
+    """Yield the first writes of each line to each memory, and how often the line wrote it."""
+    for storage in ledger.written:
+        by_line: dict[Callsite | None, list[Touch]] = {}
+        for touch in ledger.of(storage):
+            if touch.kind == "write":
+                by_line.setdefault(touch.site, []).append(touch)
+        for writes in by_line.values():
+            for write in writes[:_FIRST]:
+                yield write, len(writes)
+
+
+def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
+    """What speaks for a mistake, less what speaks for a design."""
+    mutation, site = write.mutation, write.site
+    story = ledger.story
+    if mutation is None or site is None:
+        return 0
+    meta, maker = story.observations.get(mutation.tensor), story.maker_of_storage(mutation.storage)
+    learns = (meta is not None and meta.is_trainable) or story.is_gradient(mutation)
+    writes = [touch for touch in ledger.of(mutation.storage) if touch.kind == "write"] if mutation.storage else [write]
+    elsewhere = seen is not None and seen.read.site is not None and not seen.read.site.same_function(site)
+    facts = (
+        (2, seen is not None),
+        (1, elsewhere),
+        (2, builds_on_itself(story, write.call, mutation)),
+        (1, site.direct),
+        (2, site.caller is not None),
+        (-2, writes[0].at == write.at),
+        (-3, maker is not None and maker.does("buffer")),
+        (-1, times >= _OFTEN),
+        (-2, site.function.rpartition(".")[2] == "__init__"),
+        (-3, learns),
+    )
+    return sum(weight for weight, holds in facts if holds)
+
+
+def _suspect(story: Story, ledger: Ledger, site: Callsite, write: Touch, seen: Seen | None) -> Suspect:
+    names = ledger.names(write)
+    written = names[0].path if names else story.bindings.name(write.tensor)
+    if seen is None:
+        return Suspect(site, written or f"T{write.tensor}", None, written)
+    taken = story.calls.get(seen.since)
+    return Suspect(site, seen.holder.path, seen.read.site, written, taken.callsite if taken is not None else None)
