@@ -1,6 +1,6 @@
 """``make bench``: what a watch costs, as ratios within one run on one machine.
 
-    python benchmarks/run.py [--repeats 15] [--seconds 8] [--only tiny dqn events growth] [--longest 100000]
+    python benchmarks/run.py [--repeats 15] [--seconds 8] [--only tiny dqn events growth long] [--longest 100000]
                              [--json build/bench.json] [--write docs/measured/cost.md]
 
 The variants are interleaved (one step of each in turn), so that a slow moment of the machine hits all of them alike.
@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import torch
 from events import costs
 from growth import LENGTHS, growth
+from long_loops import LONG, cost
 from loops import Loop
 from peers import VARIANTS, Variant, quietly, version_of
 from tables import as_text
@@ -124,7 +125,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=8)
-    parser.add_argument("--only", nargs="*", choices=[*WORKLOADS, "events", "growth"], default=[])
+    parser.add_argument("--only", nargs="*", choices=[*WORKLOADS, "events", "growth", "long"], default=[])
     parser.add_argument("--longest", type=int, default=LENGTHS[-1], help="calls of the longest cell")
     parser.add_argument("--json", type=Path, default=Path("build/bench.json"))
     parser.add_argument("--apart", metavar="VARIANT", help=argparse.SUPPRESS)
@@ -135,7 +136,7 @@ def main() -> int:
         variant = next(variant for variant in VARIANTS if variant.name == options.apart)
         print(json.dumps(apart(options.only[0], variant, options.repeats, options.seconds)))
         return 0
-    wanted = options.only or [*WORKLOADS, "events", "growth"]
+    wanted = options.only or [*WORKLOADS, "events", "growth", "long"]
     peers = ("transformers", "torchlens", "torchviz", "torchview")
     results: dict[str, Any] = {
         "versions": {
@@ -153,6 +154,7 @@ def main() -> int:
         "steps": {},
         "events": [],
         "growth": [],
+        "long": [],
     }
     for name in WORKLOADS:
         if name in wanted:
@@ -165,6 +167,9 @@ def main() -> int:
     if "growth" in wanted:
         print("growth ...", file=sys.stderr)
         results["growth"] = [asdict(row) for row in growth(options.longest)]
+    if "long" in wanted:
+        print("long loops ...", file=sys.stderr)
+        results["long"] = [asdict(cost(name, rounds=3)) for name in LONG]
     assert_nothing_is_left()
     results["left"] = "After each watch no function mode, dispatch mode, profile or trace function is left (asserted)."
     options.json.parent.mkdir(parents=True, exist_ok=True)

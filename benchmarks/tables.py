@@ -33,6 +33,12 @@ def as_text(results: dict[str, Any]) -> str:
             "*Report* is the record made readable, and all rules; *display* the page with its picture, and the text.",
             table(header, map(_growth, results["growth"])),
         ]
+    if results.get("long"):
+        parts += [
+            "## Long loops",
+            "Least processor times of three rounds, with the record and its findings, as ratios to the plain loop.",
+            long_loops(results["long"]),
+        ]
     parts.append(results["left"])
     return "\n\n".join(parts) + "\n"
 
@@ -47,6 +53,19 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
     rule = f"|{'-' * (widths[0] + 2)}|{'|'.join('-' * (width + 1) + ':' for width in widths[1:])}|"
     return "\n".join([line(body[0]), rule, *map(line, body[1:])])
+
+
+def long_loops(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A Markdown table of long loops, as ``long_loops.py`` gives them."""
+    header = ("loop", "plain s", *rows[0]["ratios"], "calls", "rows")
+    body = [
+        (
+            *(row["loop"], f"{row['plain_s']:.3f}", *(f"{ratio:.2f}" for ratio in row["ratios"].values())),
+            *(f"{row['ran']:,}", f"{row['rows']:,}"),
+        )
+        for row in rows
+    ]
+    return table(header, body)
 
 
 def counts(first: str, columns: Sequence[str], rows: Mapping[str, Mapping[str, int]]) -> str:

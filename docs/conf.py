@@ -98,8 +98,8 @@ def _with_its_outputs(app: Any, page: str, source: list[str]) -> None:
 
 
 def _with_its_place(app: Any, page: str, source: list[str]) -> None:
-    """A page with what the tree knows of it."""
-    source[0] = navigation.with_its_place(page, source[0])
+    """A page with what the tree knows of it. README, which only a code host shows, is the first page here."""
+    source[0] = navigation.with_its_place(page, source[0].replace("(../../README.md)", "(../index.md)"))
 
 
 def _with_made_pages(app: Any) -> None:

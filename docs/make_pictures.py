@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/how-it-works.md: ``python docs/make_pictures.py``.
+"""Draws the pictures of docs/in-detail.md: ``python docs/make_pictures.py``.
 
 Writes ``training-loop.svg`` and ``resnet18-step.svg`` into ``docs/images``, each the graph of a watched program below.
 """

@@ -7,10 +7,12 @@ from typing import Any
 
 BELOW = {
     "docs/faq": ["faq-paddle"],
+    "docs/zh/README": ["notebooks", "faq", "errors/index", "magics"],
     "docs/zh/faq": ["faq-paddle"],
     "docs/magics": ["front-ends", "memory"],
-    "docs/scripts": ["tests", "gpus", "paddle"],
+    "docs/scripts": ["tests", "machines", "gpus", "paddle"],
     "docs/how-it-works": [
+        "in-detail",
         "no-harm",
         "security",
         "stability",
@@ -20,7 +22,6 @@ BELOW = {
         "RELEASING",
         "CHANGELOG",
     ],
-    "docs/zh/notebooks": ["README"],
 }
 """Pages that stand below another one in the tree, so that a dozen stand at its top. Here, and not in the pages, because
 those are read on a code host too."""

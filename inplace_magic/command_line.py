@@ -15,7 +15,7 @@ from typing import Any
 
 from inplace_magic import flags, startup
 from inplace_magic.answering import hooks
-from inplace_magic.deliver import say, tell, write
+from inplace_magic.deliver import give, say, tell, write
 from inplace_magic.errors import OptionError, ReportFormatError
 from inplace_magic.flags import Options
 from inplace_magic.language import _, checked, set_language
@@ -26,6 +26,9 @@ from inplace_magic.script import Script, run, script_of
 
 OFF = "off"
 """The level that watches nothing: an error that nobody handles gets its answer, and the program runs as without us."""
+TEXT = "text"
+"""The format for people; those for programs are in :mod:`inplace_magic.render.machines`, which is not loaded here."""
+MACHINES = ("json", "github", "sarif")
 _USAGE = "python -m inplace_magic [options] (program.py | -m module | report.json) ..."
 
 
@@ -37,8 +40,14 @@ def main(given: list[str]) -> int:
         del asked.level
     try:
         options = Options.of(vars(asked))
+        if asked.format == TEXT and asked.output is not None:
+            raise OptionError(_("--output goes with --format; --save writes the whole report."))
+        if asked.format != TEXT and is_off:
+            raise OptionError(
+                _("--format {name} is about findings, and --level off makes none.").format(name=asked.format)
+            )
         if asked.program.lower().endswith(".json") and not asked.module:
-            return _shown(asked.program, options)
+            return _shown(asked.program, options, asked.format, asked.output)
         script = script_of(asked.program, is_module=asked.module)
     except (OptionError, ReportFormatError) as error:
         print(f"inplace_magic: {error}", file=sys.stderr)
@@ -48,7 +57,8 @@ def main(given: list[str]) -> int:
         return 1
     if is_off:
         return _unwatched(script, asked.args, options.watch.lang)
-    return _watched(script, asked.args, options, quiet=asked.quiet)
+    told = None if asked.format == TEXT else (asked.format, asked.output)
+    return _watched(script, asked.args, options, told, quiet=asked.quiet)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -64,7 +74,14 @@ def _parser() -> argparse.ArgumentParser:
     (level,), told = flags.settings("level")
     told["help"] += _("; off: watch nothing, and say of an autograd error what caused it")
     parser.add_argument(level, **{**told, "metavar": "{" + ",".join((*LEVELS, OFF)) + "}"})
-    flags.add(parser, "save", "raw", "graph", "check_values", "max_events", "lang")
+    flags.add(parser, "save", "raw", "graph", "check_values", "full", "max_events", "lang")
+    form = _(
+        "text (default), or the findings for programs: json in one line, github as annotations, sarif as a log; on "
+        "standard error, of a saved report on standard output"
+    )
+    parser.add_argument("--format", choices=(TEXT, *MACHINES), default=TEXT, help=form)
+    output = _("a file for what --format gives")
+    parser.add_argument("--output", metavar="FILE", default=None, help=output)
     parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
     add = _(
         "load inplace_magic in every new notebook and IPython of yours: writes to IPython's profile, and says where"
@@ -94,7 +111,7 @@ class _Instead(argparse.Action):
         parser.exit()
 
 
-def _shown(path: str, options: Options) -> int:
+def _shown(path: str, options: Options, form: str, output: str | None) -> int:
     """Shows a saved report, or saves it in another format; gives the exit status."""
     from inplace_magic.report import Report
 
@@ -107,10 +124,12 @@ def _shown(path: str, options: Options) -> int:
         ) from None
     if options.watch.lang is not None:
         report = report.in_language(checked(options.watch.lang))
-    if options.deliver.save is None:
+    if form != TEXT:
+        give(report, form, output, sys.stdout)
+    elif options.deliver.save is None:
         say(report.to_text().rstrip("\n"), sys.stdout)
-        return 0
-    write(report, options.deliver.save, options.show, told=sys.stderr)
+    if options.deliver.save is not None:
+        write(report, options.deliver.save, options.show, told=sys.stderr)
     return 0
 
 
@@ -126,7 +145,9 @@ def _unwatched(script: Script, arguments: list[str], lang: str | None) -> int:
     return _status(error)
 
 
-def _watched(script: Script, arguments: list[str], options: Options, *, quiet: bool) -> int:
+def _watched(
+    script: Script, arguments: list[str], options: Options, form: tuple[str, str | None] | None, *, quiet: bool
+) -> int:
     from inplace_magic.api import analyze, watch
     from inplace_magic.ranks.stopped import SIGTERM, Stopped
     from inplace_magic.ranks.together import tell_together
@@ -152,7 +173,10 @@ def _watched(script: Script, arguments: list[str], options: Options, *, quiet: b
         report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, *faults)))
         if options.deliver.save is not None:
             write(report, _own(options.deliver.save, rank), options.show, told=sys.stderr)
-        if rank is None:
+        if form is not None:
+            format_, output = form
+            give(report, format_, None if output is None else _own(output, rank), sys.stderr)
+        elif rank is None:
             tell(report, quiet=quiet)
         else:
             tell_together(rank, report, stopping, quiet=quiet)

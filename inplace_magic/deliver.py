@@ -68,6 +68,32 @@ def telling(report: Report, *, quiet: bool = False) -> str:
     return "\n".join([*([said] if serious or not quiet else []), *(MARK + fault for fault in report.faults)])
 
 
+def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> None:
+    """Writes the findings in a format for programs, in one piece. Never raises, as :func:`write`.
+
+    Args:
+        report: whose findings.
+        form: a key of :data:`inplace_magic.render.machines.FORMATS`.
+        path: the file to write to; None: the stream.
+        stream: where to without a file; nowhere where the program has closed it.
+    """
+    try:
+        from inplace_magic.render.machines import FORMATS
+        from inplace_magic.render.save import write as write_file
+
+        with use_language(report.language, report.framework):
+            text = FORMATS[form](report)
+        if path is not None:
+            write_file(path, f"{text}\n")
+        elif text and stream is not None:
+            stream.write(f"{text}\n")
+            stream.flush()
+    except InplaceMagicError as error:
+        print(f"inplace_magic: {error}", file=sys.stderr)
+    except Exception as error:  # a boundary, see above
+        complain(_("the report could not be shown"), error)
+
+
 def say(text: str, stream: TextIO | None = None) -> None:
     """Prints something of ours, empty or not, as the terminal shows it best.
 

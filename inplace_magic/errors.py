@@ -13,6 +13,10 @@ class OptionError(InplaceMagicError, ValueError):
     """An option that does not exist, or a value it cannot take."""
 
 
+class MissingPackageError(InplaceMagicError, ImportError):
+    """A package that something needs and that is not installed; a report as text, page or JSON needs none."""
+
+
 class ReportFormatError(InplaceMagicError, ValueError):
     """A saved report that cannot be read: not JSON, not ours, of a newer format, or damaged."""
 

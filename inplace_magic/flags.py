@@ -118,6 +118,13 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
             "help": _("compare the content of all saved tensors, however large, at every backward"),
         },
     ),
+    "full": (
+        ("--full",),
+        lambda: {
+            "action": "store_true",
+            "help": _("record each call in full, also of more than 64 calls in a row that are the same write"),
+        },
+    ),
     "max_events": (
         ("--max-events",),
         lambda: {

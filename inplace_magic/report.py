@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inplace_magic.hazards import Hazard, find_hazards
 from inplace_magic.hazards.finding import with_proofs
-from inplace_magic.language import LANGUAGES, language, use_language
+from inplace_magic.language import LANGUAGES, _, language, use_language
+from inplace_magic.needed import needed
 from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
 from inplace_magic.record.events import CallEvent
@@ -100,7 +101,8 @@ class Report:
         """
         from inplace_magic.proving.prove import proven
 
-        return proven(self, sys._getframe(1))
+        with needed(_("A proof"), "torch"):
+            return proven(self, sys._getframe(1))
 
     @property
     def hazards(self) -> list[Hazard]:
@@ -178,6 +180,13 @@ class Report:
         ``NaN`` and ``Infinity``."""
         return self._written(json.dumps(self.to_dict(), indent=indent, ensure_ascii=False), path)
 
+    def findings_json(self) -> str:
+        """The findings alone as one line of JSON, at most 2 kB each, for programs and assistants: codes, places,
+        proofs. Its format is stable, see ``docs/machines.md``; :meth:`to_json` has the whole record."""
+        from inplace_magic.render.machines.findings import to_findings_json
+
+        return to_findings_json(self)
+
     @classmethod
     def from_json(cls, text: str | bytes | bytearray) -> Report:
         """Opens a saved report. Nothing in it is executed.
@@ -245,7 +254,8 @@ class Report:
     def to_widget(self) -> ReportWidget:
         """The live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets what is
         selected. See :class:`.ReportWidget`."""
-        from inplace_magic.widgets.report_widget import ReportWidget
+        with needed(_("The live view"), "anywidget", "ipywidgets", "traitlets"):
+            from inplace_magic.widgets.report_widget import ReportWidget
 
         return ReportWidget(self)
 

@@ -8,7 +8,7 @@ FOR_ALL = (
     *("hazards", "verdict", "show", "save", "graph", "memory", "tensors", "saved", "calls", "prove", "patch"),
     "suspects",
     *("to_text", "to_html", "to_svg", "to_dot", "to_frame", "to_dict", "to_json", "from_json", "to_widget"),
-    *("in_language", "language", "framework", "trace"),
+    *("findings_json", "in_language", "language", "framework", "trace"),
 )
 """What ``dir`` shows of a report: what somebody needs who looks at one. All else is there for code."""
 _GUESSES = {

@@ -27,21 +27,20 @@ SMOKE = (
 )
 """Beginnings of the names of slow tests that are part of every run."""
 ALL_OF_A_FILE = (
-    "tests/browser",
-    "tests/lessons/test_run",
     "tests/suites",
     "tests/test_notebooks.py",
     "tests/test_startup.py",
     "tests/ranks",
 )
-"""Files that are drawn as one: their tests share a browser, a kernel, or processes that take longer than the tests."""
+"""Files that are drawn as one: their tests share a kernel, or processes that take longer than the tests."""
 IN_TEST_ALL_ALONE = (
     "tests/test_docs_site.py",
+    "tests/browser",
     "tests/lessons/test_run_oldest.py",
     "tests/suites/test_sample.py",
     "tests/test_demo.py",
 )
-"""Those that take a minute or more each, and are never drawn."""
+"""Those that take a minute or more, each or together, and are never drawn."""
 LOTS = 10
 
 

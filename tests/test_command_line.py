@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from forking.starting import python
 
+from inplace_magic.command_line import MACHINES
 from inplace_magic.report import Report
 
 UNDER_US = ("-m", "inplace_magic")
@@ -217,6 +218,23 @@ def test_a_saved_report_is_shown_and_saved_in_another_format(tmp_path: Path) -> 
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.to_html()
 
 
+@pytest.mark.parametrize("form", MACHINES)
+def test_a_format_for_programs_comes_after_all_that_the_program_says_or_in_a_file(tmp_path: Path, form: str) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    plain = forked(tmp_path, "train.py")
+    watched = forked(tmp_path, *UNDER_US, "--format", form, "train.py")
+    assert (watched.returncode, watched.stdout) == (plain.returncode, plain.stdout)
+    assert watched.stderr.startswith(plain.stderr)
+    told = watched.stderr.removeprefix(plain.stderr)
+    assert told.count("\n") == 1
+    assert "saved-tensor-overwritten" in told
+    filed = forked(tmp_path, *UNDER_US, "--format", form, "--output", "found", "--save", "report.json", "train.py")
+    assert (tmp_path / "found").read_text(encoding="utf-8") == told
+    assert told not in filed.stderr
+    shown = forked(tmp_path, *UNDER_US, "--format", form, "report.json")
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, told, "")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX")
 def test_a_terminal_gets_lines_of_its_width_and_colours(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(FAILING)
@@ -251,6 +269,9 @@ def test_a_terminal_gets_lines_of_its_width_and_colours(tmp_path: Path) -> None:
         (("--level", "all", "program.py"), "level 'all' does not exist; choose one of calls, ops, writes."),
         (("--save", "report.doc", "program.py"), "'report.doc' is no file to save a report to"),
         (("--lang", "tlh", "program.py"), "tlh"),
+        (("--format", "xml", "program.py"), "invalid choice: 'xml'"),
+        (("--output", "found.json", "program.py"), "--output goes with --format"),
+        (("--level", "off", "--format", "json", "program.py"), "--level off makes none"),
         ((), "the following arguments are required"),
     ],
 )

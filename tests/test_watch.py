@@ -69,7 +69,7 @@ def test_what_is_shown_is_chosen_for_the_file(tmp_path: Path, graph: bool, raw: 
             "watch() has no option `out`, which is for notebooks: after the block the report is `w.report`.",
         ),
         ({"widget": ""}, "watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
-        ({"levle": "ops"}, "watch() has no option 'levle'; it has check_values, graph, lang, level, max_events,"),
+        ({"levle": "ops"}, "watch() has no option 'levle'; it has check_values, full, graph, lang, level,"),
         ({"save": "report.pdf"}, "'report.pdf' is no file to save a report to: its name must end in .html,"),
         ({"level": "op"}, "level 'op' does not exist; choose one of calls, ops, writes."),
     ],
@@ -85,6 +85,7 @@ def test_every_option_of_the_magic_is_one_of_watch_or_refused() -> None:
     assert every - {"out", "widget", "opened", "prove"} == {
         "level",
         "check_values",
+        "full",
         "max_events",
         "max_values",
         "lang",
@@ -93,5 +94,13 @@ def test_every_option_of_the_magic_is_one_of_watch_or_refused() -> None:
         "graph",
     }
     inplace_magic.watch(
-        level="ops", check_values=True, max_events=7, max_values=7, lang="zh", save="r.html", raw=True, graph=False
+        level="ops",
+        check_values=True,
+        full=True,
+        max_events=7,
+        max_values=7,
+        lang="zh",
+        save="r.html",
+        raw=True,
+        graph=False,
     )

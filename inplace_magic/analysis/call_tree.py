@@ -69,7 +69,7 @@ def chunked(parts: Sequence[Branch]) -> list[Branch]:
     for start in range(0, len(parts), size):
         some = tuple(parts[start : start + size])
         calls = tuple(call for part in some for call in part.calls)
-        whole = Branch("line", some[0].step, calls, some, some[0].site)
+        whole = Branch("line", some[0].step._replace(kind="line", name="", path=""), calls, some, some[0].site)
         chunks.append(whole if len(some) > 1 else some[0])
     return chunks
 

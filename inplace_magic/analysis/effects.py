@@ -109,5 +109,6 @@ def is_own_write(call: CallEvent) -> bool:
 
 def count_writes(calls: Iterable[CallEvent]) -> tuple[int, int]:
     """How many calls wrote in place by the user's lines, and how many others did."""
-    written = [is_own_write(call) for call in calls if call.kind == "in-place"]
-    return sum(written), len(written) - sum(written)
+    written = [(is_own_write(call), call.passes) for call in calls if call.kind == "in-place"]
+    own = sum([passes for mine, passes in written if mine])
+    return own, sum([passes for _mine, passes in written]) - own

@@ -11,8 +11,9 @@ from operator import attrgetter
 from inplace_magic.analysis.call_tree import layers_path, lines_of
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut, cut_of
-from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path
+from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path, passes_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
+from inplace_magic.analysis.tree.holes import has_hole
 from inplace_magic.analysis.vertices import Edge
 
 _key = attrgetter("key")
@@ -36,7 +37,7 @@ class _Folding:
     def __init__(self, cut: Cut) -> None:
         groups = cut.groups
         self.cut = cut
-        self.graph, self.top = groups.graph, groups.top
+        self.graph, self.top = groups.graph, cut.top
         self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
 
     def result(self) -> FoldedGraph:
@@ -75,7 +76,7 @@ class _Folding:
         for key, fold in inside.items():
             members.setdefault(fold, []).append(key)
         folds = tuple(self._fold(branch, members[branch.key], leaves.get(branch.key, {}), used) for branch in closed)
-        return FoldedGraph(shown, folds, tuple(self._frame(branch, inside) for branch in frames))
+        return FoldedGraph(shown, folds, tuple(self._frame(branch, inside) for branch in frames), self.cut.whole)
 
     def _walk(self, branches: Iterable[Branch], closed: list[Branch], frames: list[Branch]) -> None:
         for branch in branches:
@@ -97,7 +98,7 @@ class _Folding:
                 users.setdefault(edge.source, set()).add(inside.get(edge.target, edge.target))
         folds = set(inside.values())
         for tensor, keys in users.items():
-            if len(keys) == 1 and keys <= folds and tensor not in self.cut.keep:
+            if len(keys) == 1 and keys <= folds and not (tensor in self.cut.keep or self.tensors[tensor].is_variable):
                 inside[tensor] = next(iter(keys))
 
     def _fold(self, branch: Branch, members: list[str], leaves: dict[str, None], used: set[str]) -> Fold:
@@ -107,19 +108,23 @@ class _Folding:
         results = [self.tensors[key] for key in leaves] or unused[-1:]
         more = branch.key in self.cut.more
         layers = more and are_layers(branch)
+        loose = branch.step.kind == "line" and bool(branch.step.name)
         return Fold(
             key=branch.key,
-            name=branch.step.name if branch.step.kind == "run" else "",
-            path=layers_path(branch) if layers else module_path(branch),
-            passes=len(branch.parts) if branch.kind == "loop" else 1,
+            name=branch.step.name if branch.step.kind != "call" else "",
+            path=layers_path(branch) if layers else "" if loose else module_path(branch),
+            passes=passes_of(branch.parts) if branch.kind == "loop" else 1,
             more=more,
             layers=layers,
             calls=tuple(call.call for call in branch.calls),
+            ran=sum([call.passes for call in branch.calls]),
             tensors=tuple(vertex.key for vertex in versions),
             results=tuple(results),
             mutated=tuple(vertex for vertex in made if vertex.mutated),
             site=branch.site,
             lines=lines_of(branch),
+            loose=loose,
+            partial=self._is_partial(branch),
         )
 
     def _frame(self, branch: Branch, inside: dict[str, str]) -> Frame:
@@ -129,12 +134,17 @@ class _Folding:
             branch.key,
             branch.step.name if branch.step.kind == "run" else "",
             module_path(branch),
-            len(branch.parts) if branch.kind == "loop" else 1,
+            passes_of(branch.parts) if branch.kind == "loop" else 1,
             sum(part.key not in self.cut.more for part in parts),
             tuple(key for key in members if key not in inside),
             branch.site,
             lines_of(branch),
+            self._is_partial(branch),
         )
+
+    def _is_partial(self, branch: Branch) -> bool:
+        first, last = branch.calls[0].call, branch.calls[-1].call
+        return has_hole(self.cut.groups.holes, first, last, around=branch.key in self.cut.more)
 
     def _drawn(self, branch: Branch) -> list[str]:
         """Keys of what stands for a branch: its call with the tensors it made, its fold, its frame or its parts."""

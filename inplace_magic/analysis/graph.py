@@ -151,6 +151,7 @@ class _Builder:
             call.modules,
             tuple(parameters),
             self.modules.running(call) if call.modules else (),
+            call.passes,
         )
         for row in rows:
             if row.kind != "returned":

@@ -11,7 +11,7 @@ A pure function of the graph, so that the same cell gives the same picture, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import attrgetter
@@ -19,15 +19,19 @@ from operator import attrgetter
 from inplace_magic.analysis.call_tree import call_tree, chunked
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.tree.branches import Branch, are_layers
+from inplace_magic.analysis.tree.holes import Hole
+from inplace_magic.analysis.tree.overview import is_module, parts_of_overview, runs_modules, whole_modules
 from inplace_magic.analysis.vertices import TensorVertex
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
-OVERVIEW = 12
-"""The same where nothing is wrong and the reader wants to see how the model is built."""
+OVERVIEW = 16
+"""The same where nothing is wrong and the reader wants to see how the model is built: then its boxes are modules."""
 _key = attrgetter("key")
 MANY = 38
 """From so many boxes on no further module is opened as the example of its class."""
+_HARDLY_ANY = 4
+"""Boxes that are too few to tell how a model is built."""
 FEW = 5
 """A group of fewer boxes is opened where there is room, although its neighbours are not."""
 
@@ -43,16 +47,18 @@ class CallGroups:
     """By the key of a version: that of the call that made it."""
     made: dict[str, list[str]]
     """By the key of a call: those of the versions that it made."""
+    holes: Sequence[Hole] = ()
+    """As :func:`.holes_of` gives them."""
 
 
-def groups_of(graph: AutogradGraph) -> CallGroups:
-    """What can be folded in a graph."""
+def groups_of(graph: AutogradGraph, holes: Sequence[Hole] = ()) -> CallGroups:
+    """What can be folded in a graph, of a record with such holes."""
     tensors = {vertex.key: vertex for vertex in graph.tensors}
     makers = {edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in tensors}
     made: dict[str, list[str]] = {}
     for tensor, maker in makers.items():
         made.setdefault(maker, []).append(tensor)
-    return CallGroups(graph, chunked(call_tree(graph.calls)), tensors, makers, made)
+    return CallGroups(graph, chunked(call_tree(graph.calls)), tensors, makers, made, holes)
 
 
 @dataclass(slots=True)
@@ -62,6 +68,10 @@ class Cut:
     groups: CallGroups
     keep: frozenset[str]
     """Keys of the calls that must be drawn themselves, and of the versions that nobody made."""
+    top: list[Branch]
+    """The outermost groups."""
+    whole: dict[str, tuple[str, str]]
+    """Of an overview: path and class of the calls that are modules; empty where lines of code are drawn."""
     opened: dict[str, tuple[Branch, list[Branch]]] = field(default_factory=dict)
     """By key: a group that is open, and its parts."""
     more: set[str] = field(default_factory=set)
@@ -97,37 +107,42 @@ _Group = tuple[Branch, list[Branch]]
 
 class _Opening:
     def __init__(self, groups: CallGroups, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
-        self.graph, self.top = groups.graph, groups.top
+        self.graph = groups.graph
+        self.whole = whole_modules(self.graph.calls) if limit <= OVERVIEW else {}
+        self.top = parts_of_overview(groups.top, self.whole, joined=False) if self.whole else groups.top
         self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
         self.expanded = frozenset(expanded)
         self.keep = frozenset(self.makers.get(key, key) for key in keep)
         self.tracks = any(call.nodes for call in self.graph.calls)
-        self.cut = Cut(groups, self.keep)
+        self.cut = Cut(groups, self.keep, self.top, self.whole)
         self.opened, self.more = self.cut.opened, self.cut.more
         self.closed: set[str] = set()
         """Layers that would be most of the picture."""
+        self.examples: set[str] = set()
+        """Of an overview: the first layers of lists, which are open where the list is."""
         self.deep = limit > LIMIT
         """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
 
     def open_all(self, limit: int) -> None:
         readers = Counter(edge.source for edge in self.graph.edges if edge.kind == "data")
-        shared = sum(readers[key] > 1 for key in self.tensors if key not in self.makers)
+        given = (vertex for key, vertex in self.tensors.items() if key not in self.makers)
+        shared = sum(readers[vertex.key] > 1 or vertex.is_variable for vertex in given)
         self._open(self.top, shared + sum(map(self._cost, self.top)), limit)
 
     def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
             groups = [self._in_order(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
-            must = [pair for pair in groups if self._kept(pair[0])]
+            must = [pair for pair in groups if self._kept(pair[0]) or self._alone(pair, boxes)]
             boxes += sum(map(self._growth, must))
             # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
             # ones, and of each class of modules one.
-            may = [pair for pair in groups if not self._kept(pair[0]) and self._may(pair[0])]
+            may = [pair for pair in groups if pair not in must and self._may(pair[0])]
             for some in (may, [pair for pair in may if self._growth(pair) < FEW], []):
                 growth = sum(map(self._growth, some))
                 if boxes + growth <= limit:
                     break
             boxes += growth
-            for pair in self._one_of_each(may, [*must, *some]):
+            for pair in () if self.whole else self._one_of_each(may, [*must, *some]):
                 if boxes + self._least(pair[1]) <= min(limit, MANY):
                     boxes += self._least(pair[1])
                     some = [*some, pair]
@@ -149,7 +164,7 @@ class _Opening:
         their order, or in one box where they are many.
         """
         first = branch.parts[0] if branch.kind == "loop" else branch
-        if self.deep or not are_layers(branch) or any(map(self._kept, branch.parts)):
+        if self.deep or self.whole or not are_layers(branch) or any(map(self._kept, branch.parts)):
             return branch, parts
         if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
             return branch, parts
@@ -161,7 +176,13 @@ class _Opening:
         return any(self.tensors[key].mutated for call in branch.calls for key in self.made.get(call.key, ()))
 
     def _growth(self, group: _Group) -> int:
-        return sum(map(self._cost, group[1])) - 1
+        branch, parts = group
+        growth = sum(map(self._cost, parts)) - 1
+        if self.whole and are_layers(branch) and self._may(parts[0]):
+            # The first layer beside the others says nothing while it is as closed as they are.
+            self.examples.add(parts[0].key)
+            growth += self._growth((parts[0], self._parts(parts[0])))
+        return growth
 
     def _least(self, parts: list[Branch]) -> int:
         """How many boxes they are where results without a name stand in the boxes of their calls."""
@@ -180,9 +201,20 @@ class _Opening:
         return list(first.values())
 
     def _may(self, branch: Branch) -> bool:
+        if self.whole and not runs_modules(branch, self.whole, inside=True):
+            return False
         return (self.deep or branch.key not in self.more | self.closed) and (
             not self.tracks or any(call.nodes for call in branch.calls)
         )
+
+    def _alone(self, group: _Group, boxes: int) -> bool:
+        """Of an overview: what is no module, and runs some; and what would be nearly all of it."""
+        branch = group[0]
+        if not self.whole or not self._may(branch) or boxes + self._growth(group) > LIMIT:
+            return False
+        if branch.key in self.examples or not is_module(branch, self.whole):
+            return branch.kind in ("run", "loop", "pass")
+        return boxes <= _HARDLY_ANY
 
     def _must(self, branch: Branch) -> bool:
         return branch.key in self.expanded or self._kept(branch)
@@ -191,16 +223,18 @@ class _Opening:
         return bool(self.keep) and not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:
-        return 1 + len(self.made.get(branch.calls[0].key, ())) if branch.kind == "call" else 1
+        own = self.made.get(branch.calls[0].key, ()) if branch.kind == "call" and not self.whole else ()
+        return 1 + len(own)
 
     def _parts(self, branch: Branch) -> list[Branch]:
         """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
         if branch.kind != "loop":
-            return chunked(branch.parts)
+            parts = parts_of_overview(branch.parts, self.whole, joined=True) if self.whole else branch.parts
+            return chunked(parts)
         wanted = [self._must(each) for each in branch.parts]
         if not any(wanted):
             wanted[0] = True
-        parts: list[Branch] = []
+        parts = []
         for alone, group in groupby(zip(wanted, branch.parts, strict=True), key=lambda pair: pair[0]):
             passes = [each for _, each in group]
             if alone or len(passes) == 1:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.lanes import Lane
-from inplace_magic.analysis.tree.branches import Branch
+from inplace_magic.analysis.tree.branches import Branch, passes_of
+from inplace_magic.analysis.tree.holes import has_hole, holes_of
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
@@ -55,6 +57,8 @@ class Column:
     passes: int = 0
     """Of a gap that is nothing else: passes of a loop of which another one is shown."""
     gap: bool = False
+    partial: bool = False
+    """Of a gap: further calls ran in it that are missing."""
     site: Callsite | None = None
     """The line, as the tables name it."""
     error: str | None = None
@@ -99,7 +103,7 @@ def timeline_of(
     left = [lane for lane in lanes if own[lane.key] and lane.key not in keys]
     return Timeline(
         tuple(sorted(shown, key=lambda lane: _birth(lane, own))),
-        _merged(tree, fitting, [call.index for call in trace.calls]),
+        _merged(tree, fitting, trace),
         len(left),
         sum(mark.is_write for lane in left for mark in lane.marks),
     )
@@ -115,7 +119,10 @@ def _reads(lane: Lane) -> set[int]:
 
 def _columns(trace: Trace, events: set[int], wanted: set[int]) -> list[Column]:
     calls = [
-        _call(f"C{call.index}", call.index, call.name, call.kind, (), call.callsite, call.error, call.modules)
+        _call(
+            *(f"C{call.index}", call.index, call.name, call.kind, (), call.callsite, call.error, call.modules),
+            passes=call.passes,
+        )
         for call in trace.calls
         if call.index in events
     ]
@@ -136,7 +143,7 @@ def _without_other_passes(branches: Iterable[Branch], wanted: set[int]) -> Itera
                 if shown or short:
                     yield from _without_other_passes(part.parts if part.kind == "pass" else (part,), wanted)
                 else:
-                    yield Column(part.calls[0].call, part.calls[-1].call, passes=1, gap=True)
+                    yield Column(part.calls[0].call, part.calls[-1].call, passes=passes_of((part,)), gap=True)
         else:
             yield from _without_other_passes(branch.parts, wanted)
 
@@ -173,7 +180,7 @@ def _fitting(columns: list[Column], wanted: list[int], most: int) -> set[int]:
     return {columns[number].first for number in list(kept)[:most]}
 
 
-def _merged(columns: Iterable[Column], kept: set[int], indexes: list[int]) -> tuple[Column, ...]:
+def _merged(columns: Iterable[Column], kept: set[int], trace: Trace) -> tuple[Column, ...]:
     """The columns in order, all that is not shown between two of them as one gap, with the calls in it counted."""
     found: list[Column] = []
     for column in columns:
@@ -185,7 +192,10 @@ def _merged(columns: Iterable[Column], kept: set[int], indexes: list[int]) -> tu
             found[-1] = replace(last, last=column.last, passes=passes)
         else:
             found.append(Column(column.first, column.last, passes=column.passes, gap=True))
+    indexes, holes = [call.index for call in trace.calls], holes_of(trace.calls)
+    ran = [0, *accumulate([call.passes for call in trace.calls])]
+    counts = (ran[bisect_right(indexes, each.last)] - ran[bisect_left(indexes, each.first)] for each in found)
     return tuple(
-        replace(each, calls=bisect_right(indexes, each.last) - bisect_left(indexes, each.first)) if each.gap else each
-        for each in found
+        replace(each, calls=calls, partial=has_hole(holes, each.first, each.last, around=True)) if each.gap else each
+        for each, calls in zip(found, counts, strict=True)
     )

@@ -49,6 +49,13 @@ class TensorVertex:
         """Whether this version came from a write into an existing tensor."""
         return self.origin in ("mutated", "shared", "unseen")
 
+    @property
+    def is_variable(self) -> bool:
+        """Whether it was given by a variable of the reader's, as a batch is, and not by a module."""
+        return (
+            self.origin == "given" and self.name.isidentifier() and (self.facts is None or not self.facts.is_trainable)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CallVertex:
@@ -69,6 +76,8 @@ class CallVertex:
     """Names of the named parameters that it reads, e.g. ``model.layer1[0].conv1.weight``."""
     rooms: tuple[Room | None, ...] = ()
     """As :meth:`.ModuleNames.running` gives them for `modules`."""
+    passes: int = 1
+    """As :attr:`.CallEvent.passes`."""
 
 
 class Edge(NamedTuple):

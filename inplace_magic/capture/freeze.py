@@ -24,7 +24,6 @@ from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_regist
 from inplace_magic.capture.torch.hooks.frozen_steps import (
     frozen_idle_steps,
     frozen_sightings,
-    frozen_steppings,
 )
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
@@ -36,6 +35,7 @@ from inplace_magic.record.blindness import (
     NOT_JUDGED,
     NOT_SEEN_MORE,
     PROCESSES,
+    REPEATED,
     THREADS,
     TOO_DEEP,
     TOO_LARGE,
@@ -74,7 +74,7 @@ def frozen_trace(
     pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
     library = recorder.sites.library_expressions(sources)
-    freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain)
+    freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain, log.repeats)
     names: dict[int, tuple[str, ...]] = {}
     for entry in namespace.names if log.unseen else ():
         names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
@@ -97,7 +97,6 @@ def frozen_trace(
         backwards=tuple(log.backwards),
         idle_steps=tuple(frozen_idle_steps(log.idle_steps, sites)),
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
-        steppings=tuple(frozen_steppings(log.steppings, sites)),
         sightings=tuple(frozen_sightings(log.sightings, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
@@ -172,8 +171,10 @@ def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
 def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
     if log.no_room:
         yield NO_ROOM
+    if log.light:
+        yield REPEATED.format(count=f"{log.light:,}")
     if log.forgotten:
-        yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.begun:,}", limit=f"{options.max_events:,}")
+        yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.ran:,}", limit=f"{options.max_events:,}")
         yield NOT_JUDGED
 
 

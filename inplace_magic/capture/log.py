@@ -99,16 +99,6 @@ class RawRegistration(NamedTuple):
     shared: bool
 
 
-class RawStepping(NamedTuple):
-    """An optimizer before a step."""
-
-    call: int
-    site: int | None
-    optimizer: int
-    cls: str
-    held: tuple[int, ...]
-
-
 class RawSighting(NamedTuple):
     """A path that led to a module before a step."""
 
@@ -163,11 +153,14 @@ class Log:
         self.backwards: list[Backward] = []
         self.idle_steps: list[RawIdleStep] = []
         self.registrations: list[RawRegistration] = []
-        self.steppings: list[RawStepping] = []
         self.sightings: list[RawSighting] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []
+        self.repeats: dict[int, int] = {}
+        """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
+        self.light = 0
+        """How many these are, with those of rows that are kept no longer."""
         self.forgotten = 0
         """How many calls are kept no longer."""
         self.beside = Beside()
@@ -183,6 +176,11 @@ class Log:
             if self.backwards[place].call == call:
                 self.backwards[place] = replace(self.backwards[place], added_to=added)
                 return
+
+    @property
+    def ran(self) -> int:
+        """How many calls ran."""
+        return self.begun + self.light
 
     @property
     def registrations_full(self) -> bool:

@@ -26,6 +26,7 @@ from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
+from inplace_magic.capture.past.repeats import Repeats
 from inplace_magic.capture.past.room import Room
 from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
 from inplace_magic.capture.results import NO_OUTPUTS, Results
@@ -76,6 +77,16 @@ class Recorder:
         self._shared = self.identity.shared
         self._digests = self._shared.digests
         self._foreign = ForeignWrites(self.log, self._shared, self.observer)
+        self.repeats = Repeats(
+            self.log,
+            self.identity,
+            self.nodes,
+            self.sites,
+            self.running,
+            self.meter,
+            self.observer,
+            options,
+        )
 
     def bury(self) -> None:
         """Notes which tensors, storages and nodes died."""
@@ -96,12 +107,15 @@ class Recorder:
     def end_block(self) -> None:
         """The cell has ended; what happens from now on is nobody's."""
         self.log.beside.end()
+        self.repeats.end()
         self.bury()
         self.identity.look_at_all_sizes()
         self.meter.read(None)
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
         """Notes a call that is about to run."""
+        if self.repeats.more:
+            self.repeats.settle()
         if self._deaths:
             self.identity.bury()
         if self._node_deaths:
@@ -253,6 +267,8 @@ class Recorder:
                 *mutations,
             )
         )
+        if facts.repeats and len(written) == 1 and error is None:
+            self.repeats.note(call)
 
     def drop(self, call: OpenCall) -> None:
         """Lets go of a call that is over, of its tensors, and of any call above it that never ended."""
@@ -265,6 +281,7 @@ class Recorder:
 
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what code outside torch wrote since the last call."""
+        self.repeats.settle()
         self.bury()
         self._foreign.look(None)
         self._foreign.look_aside(None, None)

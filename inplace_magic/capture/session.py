@@ -67,7 +67,7 @@ class Session:
     @property
     def recorded(self) -> int:
         """How many calls were recorded so far."""
-        return self._writes.count if self._writes is not None else self._recorder.clock()
+        return self._writes.count if self._writes is not None else self._recorder.log.ran
 
     @property
     def faults(self) -> tuple[str, ...]:

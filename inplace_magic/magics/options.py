@@ -106,7 +106,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
         epilog=_(EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE),
         argument_default=argparse.SUPPRESS,
     )
-    fields = ("out", "level", "raw", "graph", "opened", "widget", "save", "check_values", "max_events", "lang")
+    fields = ("out", "level", "raw", "graph", "opened", "widget", "save", "check_values", "full", "max_events", "lang")
     flags.add(parser.options, *fields, *(("prove",) if magic == CELL_MAGIC else ()))  # a story has no program to rerun
     parser.add_help_option()
     return parser

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.deliver import complain
+from inplace_magic.deliver import complain, say
+from inplace_magic.errors import MissingPackageError
 from inplace_magic.language import N_, _, use_language
+from inplace_magic.needed import needed
 from inplace_magic.record.options import ShowOptions
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
     try:
         from IPython.display import display
 
-        from inplace_magic.widgets.report_widget import ReportWidget
+        with needed(_("The live view"), "anywidget", "ipywidgets"):
+            from inplace_magic.widgets.report_widget import ReportWidget
 
         widget = shell.user_ns.get(name)
         if isinstance(widget, ReportWidget) and widget.comm is not None:
@@ -68,6 +71,8 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
             if name:
                 shell.user_ns[name] = widget
         display(widget)  # type: ignore[no-untyped-call]  # IPython leaves it without annotations
+    except MissingPackageError as error:
+        say(f"inplace_magic: {error}")
     except Exception as error:  # a boundary, see above
         complain(_("the widget could not be displayed"), error)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 DELAY = 1.0
@@ -39,7 +40,7 @@ def runs_shown(name: str, shell: Any = None) -> Iterator[None]:
     """
     from inplace_magic.proving.bench import each_run
 
-    if not is_somebody_there(shell):
+    if not is_somebody_there(shell) or find_spec("tqdm") is None:
         yield
         return
     from tqdm import tqdm
@@ -54,7 +55,7 @@ def steps(count: int, *, shell: Any = None) -> Iterable[int]:
 
     The bar is text: a widget would leave an error behind in a notebook that is saved and opened again.
     """
-    if not is_somebody_there(shell):
+    if not is_somebody_there(shell) or find_spec("tqdm") is None:
         return range(count)
     from tqdm import tqdm
 

@@ -43,6 +43,10 @@ FORGOTTEN = N_(
     "To limit memory, {count} of {begun} calls were discarded (--max-events {limit}); each line's first calls, the "
     "latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
 )
+REPEATED = N_(
+    "{count} calls did again what 64 calls and more right before them had done, with nothing in between: of these it "
+    "is recorded how many they were and what they led to, and nothing else (--full records each of them)."
+)
 NOT_JUDGED = N_(
     "Where calls were discarded, nothing is said of what did not happen: a gradient not cleared, a result not used."
 )
@@ -56,6 +60,10 @@ THREADS = N_("The watched code started other Python threads ({count} or more). W
 PROCESSES = N_("The watched code started other processes ({count} or more). What they did was not seen.")
 GAVE_WAY = N_(
     "The program began a watch of its own: this one ended there, and what came after is in the program's own report."
+)
+STEPPED_DOWN = N_(
+    "Level `ops` was asked for, and the watch went on at level `calls`: under any dispatch mode PyTorch refuses to "
+    "make an object of {names} from a tensor."
 )
 FORKED = N_("This is a forked child of the process that was watched; a child is not watched.")
 TOO_DEEP = N_(
@@ -100,11 +108,11 @@ _EARLIER = (
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP, NAMES_LIMITED),
     *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
-    *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
+    *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, STEPPED_DOWN, FORKED),
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),
     TWO_FRAMEWORKS,
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
-    *(REPLAYED, MAY_HAVE_SKIPPED),
+    *(REPLAYED, MAY_HAVE_SKIPPED, REPEATED),
 )
 
 RAN_UNSEEN: dict[str, Callable[[int], str]] = {
@@ -158,7 +166,7 @@ def unseen_work(sentences: Iterable[str]) -> tuple[str, ...]:
 
 
 _NUMBER = r"[\d,]+"
-_VALUES = {"file": ".+", "node": ".+", "place": ".+", "call": ".+"}
+_VALUES = {"file": ".+", "node": ".+", "place": ".+", "call": ".+", "names": ".+"}
 """What stands for a placeholder, where that is no number."""
 
 

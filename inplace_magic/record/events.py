@@ -193,6 +193,9 @@ class CallEvent:
     ``self.num_batches_tracked.add_(1)``; empty where it could not be told."""
     traits: tuple[Trait, ...] = ()
     """What the operation does in any call."""
+    passes: int = 1
+    """How many calls it stands for: the next ones, with nothing in between, were of the same function, at the same
+    place and on the same tensor. Of these nothing is recorded but the version and the values that they led to."""
 
     def does(self, trait: Trait) -> bool:
         """Whether the operation does that in any call."""

@@ -30,6 +30,9 @@ class WatchOptions:
     which memory, to name the writer when a backward fails, cheap enough for a run of hours."""
     check_values: bool = False
     """Compare the content of all saved tensors, however large, at every backward."""
+    full: bool = False
+    """Record each call in full. Else of more than 64 calls in a row that are the same (one function, at one place, that
+    writes one tensor, with nothing in between) only the first 64 are, and how many the others were."""
     max_events: int = 100_000
     """Calls kept at most; beyond it older ones are forgotten, except each line's first and what a backward may need. At
     level ``writes`` the newest writes that are kept."""

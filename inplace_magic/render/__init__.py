@@ -1,4 +1,8 @@
-"""Renderers: a report in, something to show out. One file each; :data:`RENDERERS` names them all."""
+"""Renderers: a report in, something to show out. One file each; :data:`RENDERERS` names them all.
+
+They may know the report, comparisons and the words of a language. They judge nothing, read no tensor, and give the same
+bytes for the same report; one that fails leaves the others and the text.
+"""
 
 from __future__ import annotations
 

@@ -10,14 +10,15 @@ what is next to it, is always drawn.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.opening import LIMIT, CallGroups, groups_of
+from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
+from inplace_magic.analysis.tree.holes import Hole
 from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
@@ -54,6 +55,19 @@ class Drawing:
     folds: tuple[Fold, ...] = ()
     """Boxes that stand for several calls."""
     frames: tuple[Frame, ...] = ()
+    whole: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Of an overview: path and class of each call that is a module, by its key."""
+    flows: Mapping[tuple[str, str], tuple[TensorVertex, ...]] = field(default_factory=dict)
+    """Of an overview: the tensors that go from one box straight to another, by the keys of both."""
+    reads: Mapping[str, list[TensorVertex]] = field(default_factory=dict)
+    """Of an overview: the tensors that moved into a call's box because it reads them, by its key."""
+    writers: frozenset[str] = frozenset()
+    """Of an overview: the calls that write an existing tensor, and not statistics alone as BatchNorm does."""
+
+    @property
+    def overview(self) -> bool:
+        """Whether its boxes are modules, and no tensor is drawn between two of them."""
+        return bool(self.whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +89,19 @@ class Outline:
     """The class of each module, by its path."""
 
 
-def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...], modules: Mapping[str, str] | None = None) -> Outline:
+def outline_of(
+    whole: AutogradGraph,
+    findings: tuple[Hazard, ...],
+    modules: Mapping[str, str] | None = None,
+    holes: Sequence[Hole] = (),
+) -> Outline:
     """Leaves out of a large graph what no drawing of it shows.
 
     Args:
         whole: the graph of the trace.
         findings: what must stay visible.
         modules: the class of each module, by its path.
+        holes: where calls are missing, as :func:`.holes_of` gives it.
     """
     roles = roles_of(whole, findings)
     graph, captions = whole, []
@@ -97,7 +117,7 @@ def outline_of(whole: AutogradGraph, findings: tuple[Hazard, ...], modules: Mapp
     if len(whole) > SMALL:
         reads, writes = _within_calls(graph, roles)
         graph = _moved_into_calls(graph, roles, reads, writes)
-    tree = groups_of(graph) if len(graph) > SMALL else None
+    tree = groups_of(graph, holes) if len(graph) > SMALL else None
     return Outline(whole, graph, roles, reads, writes, captions, tree, modules or {})
 
 
@@ -118,8 +138,8 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
             said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
             captions = [*captions, said.format(shown=len(near), count=len(whole))]
             cut = FoldedGraph(near)
-        elif cut.folds:
-            inside = words.calls_of(sum(len(fold.calls) for fold in cut.folds))
+        elif cut.folds and not cut.whole:
+            inside = words.calls_of(sum(fold.ran for fold in cut.folds))
             said = ngettext(
                 "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
             )
@@ -132,7 +152,9 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
     graph = AutogradGraph(graph.tensors, calls, edges, graph.unplaced)
     results: dict[str, list[str]] = {}
     if len(whole) > SMALL:
-        graph, results = without_temporaries(graph, set(roles.keys))
+        graph, results = without_temporaries(graph, set(roles.keys), overview=bool(cut.whole))
+        if cut.whole:
+            graph = _of_overview(graph, roles)
         graph = _without(graph, set(), roles)  # views of which a folded box holds all that came of them
     said_of = {call.key: [*_moved_into(call.key, outline), *results.get(call.key, ())] for call in graph.calls}
     notes = {key: told for key, told in said_of.items() if told}
@@ -144,11 +166,48 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         captions,
         cut.folds,
         cut.frames,
+        cut.whole,
+        _flows(outline.graph, graph, cut.folds) if cut.whole else {},
+        outline.reads if cut.whole else {},
+        frozenset(f"C{tensor.made_by}" for tensor in outline.graph.tensors if tensor.mutated),
     )
 
 
+def _of_overview(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
+    """Without arrows that say what is kept or shared where another one says what flows, or both ends are calls."""
+    data = {(edge.source, edge.target) for edge in graph.edges if edge.kind == "data"}
+    tensors = {tensor.key for tensor in graph.tensors}
+    edges = tuple(
+        edge
+        for edge in graph.edges
+        if edge.kind == "data"
+        or edge in roles.broken
+        or ((edge.source, edge.target) not in data and not tensors.isdisjoint((edge.source, edge.target)))
+    )
+    return replace(graph, edges=edges)
+
+
+def _flows(
+    graph: AutogradGraph, drawn: AutogradGraph, folds: tuple[Fold, ...]
+) -> dict[tuple[str, str], tuple[TensorVertex, ...]]:
+    """The tensors that stand on arrows: from the box of their maker to that of a reader, and have none of their own."""
+    inside = {f"C{call}": fold.key for fold in folds for call in fold.calls}
+    boxes = {tensor.key for tensor in drawn.tensors}
+    tensors = {tensor.key: tensor for tensor in graph.tensors if tensor.key not in boxes}
+    makers = {edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in tensors}
+    found: dict[tuple[str, str], dict[str, TensorVertex]] = {}
+    for key, reader, kind, _name in graph.edges:
+        maker = makers.get(key)
+        if kind == "data" and maker is not None:
+            pair = inside.get(maker, maker), inside.get(reader, reader)
+            if pair[0] != pair[1]:
+                found.setdefault(pair, {})[key] = tensors[key]
+    return {pair: tuple(known.values()) for pair, known in found.items()}
+
+
 def _folded(tree: CallGroups, roles: Roles, expanded: Collection[str], limit: int) -> FoldedGraph:
-    keep = _neighbourhood(tree.graph, roles)
+    # Beside a finding an overview shows whole modules, of which more are in sight than of calls.
+    keep = set(roles.keys) if limit <= OVERVIEW and roles.keys else _neighbourhood(tree.graph, roles)
     cut = folded(tree, keep=keep, expanded=expanded, limit=limit)
     return cut if len(cut) <= MAX_NODES else folded(tree, keep=keep)  # too much was asked to be open
 
@@ -231,7 +290,7 @@ def _within_calls(
         if tensor.key in named:
             continue
         into = targets.get(tensor.key)
-        if into is not None and (len(into) == 1 or _is_parameter(tensor)):
+        if into is not None and not tensor.is_variable and (len(into) == 1 or _is_parameter(tensor)):
             for key in into:
                 reads.setdefault(key, []).append(tensor)
         elif tensor.mutated and "+" in tensor.key and len(sources[tensor.key]) == 1:

@@ -14,6 +14,7 @@ from inplace_magic.analysis.naming.bindings import Bindings, names_of
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
 from inplace_magic.analysis.story import Story, story_of
+from inplace_magic.analysis.tree.holes import holes_of
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
@@ -111,7 +112,7 @@ class Reading:
     def outline(self) -> Outline:
         """What of the graph is drawn or folded."""
         modules = {module.path: module.cls for module in self.trace.module_names}
-        return outline_of(self.graph, self.report.findings, modules)
+        return outline_of(self.graph, self.report.findings, modules, holes_of(self.trace.calls))
 
     def drawing(self, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
         """The graph as it is drawn, for its picture and for the script beside it; the arguments are `drawing_of`'s."""

@@ -16,14 +16,18 @@ from inplace_magic.language import _
 from inplace_magic.render import words
 
 
-def without_temporaries(graph: AutogradGraph, keep: Collection[str]) -> tuple[AutogradGraph, dict[str, list[str]]]:
+def without_temporaries(
+    graph: AutogradGraph, keep: Collection[str], *, overview: bool = False
+) -> tuple[AutogradGraph, dict[str, list[str]]]:
     """The graph without the boxes of temporaries, and by call key what its box says instead.
 
-    A temporary has no name, one version and one maker that makes nothing else, and something uses it.
+    A temporary has no name, one version and one maker that makes nothing else, and something uses it. In an overview
+    it is whatever has a maker and is used: what flows stands on the arrows.
 
     Args:
         graph: what is drawn.
         keep: keys of tensors and of their makers that stay what they are.
+        overview: draw no tensor between two boxes.
     """
     calls = {call.key for call in graph.calls}
     versions = Counter(tensor.tensor for tensor in graph.tensors)
@@ -33,6 +37,8 @@ def without_temporaries(graph: AutogradGraph, keep: Collection[str]) -> tuple[Au
 
     def is_temporary(tensor: TensorVertex) -> bool:
         maker = makers.get(tensor.key, "")
+        if overview:
+            return maker in calls and tensor.key in used and not {maker, tensor.key} & set(keep)
         own = maker in calls and made[maker] == 1 and not {maker, tensor.key} & set(keep)
         return own and not tensor.name and not tensor.mutated and versions[tensor.tensor] == 1 and tensor.key in used
 

@@ -40,10 +40,13 @@ def _counted(report: Report) -> str:
     calls = report.trace.calls
     if not calls:
         return _("no torch call was seen")
-    said = words.torch_calls_of(len(calls) + report.trace.discarded)
+    ran = report.trace.ran
+    said = words.torch_calls_of(ran)
+    if light := ran - report.trace.discarded - len(calls):
+        said = _("{calls}, {light} of them only counted").format(calls=said, light=f"{light:,}")
     if report.trace.discarded:
         return _("{calls}, {kept} of them kept").format(calls=said, kept=f"{len(calls):,}")
-    own, others = count_writes(calls)
+    own, others = count_writes([call for call in calls if call.error is None])
     if others:
         told = _("{calls}, in-place: {count} by your lines, {others} inside layers, initialisation and optimizers")
     else:
@@ -57,8 +60,11 @@ def _fine(report: Report) -> str:
         return _("Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails.")
     unseen = listed(unseen_work(report.trace.blindness))
     said = _counted(report)
-    if caught := sum(call.error is not None for call in calls):
-        said = _("{said}, {count} raised an error that the code caught").format(said=said, count=caught)
+    if raised := sum(call.error is not None for call in calls):
+        told = _("{said}, {count} raised an error")  # of several cells one can have ended with it
+        if report.trace.cell is not None or all(call.callsite is None or call.callsite.cell is None for call in calls):
+            told = _("{said}, {count} raised an error that the code caught")
+        said = told.format(said=said, count=raised)
     if notes := len(report.findings):
         said = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes).format(
             said=said, count=notes

@@ -203,6 +203,11 @@ def traits(facts: TensorMetadata) -> str:
     return listed(trait for trait in told if trait)
 
 
+def at_least(counted: str, partial: bool) -> str:
+    """``at least 499 more passes`` where some were not counted; else as it is."""
+    return _("at least {counted}").format(counted=counted) if partial else counted
+
+
 def times(count: int) -> str:
     """`` ×16``; empty for one."""
     return f" ×{count}" if count > 1 else ""

@@ -4,6 +4,7 @@
 
     pytest --inplace-watch                          a failed test shows its finding as a section
     pytest --inplace-watch=ops --inplace-fail-on=silent
+    pytest --inplace-watch --inplace-annotate       findings beside their lines, in GitHub Actions
     @pytest.mark.inplace_watch(fail_on="silent")    one test, whatever the options
     pytest --inplace-answer                         no watch: a test that fails by an autograd error shows its cause
     def test_step(inplace_watch): ...; assert not inplace_watch.report.hazards
@@ -39,12 +40,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     answer_help = "watch nothing; a test that fails by an autograd error shows what caused it"
     group.addoption("--inplace-answer", action="store_true", default=False, help=answer_help)
     group.addoption("--inplace-fail-on", metavar="{" + ",".join(FAIL_ON) + "}", help=fail_help)
+    annotate_help = "print each finding as an annotation of GitHub Actions, which stands beside its line"
+    group.addoption("--inplace-annotate", action="store_true", default=False, help=annotate_help)
     for field in PASSED_ON:
         (flag,), told = flags.settings(field)
         group.addoption(f"--inplace-{flag[2:]}", **{**told, "dest": f"inplace_{field}", "default": None})
     parser.addini("inplace_watch", "as --inplace-watch, e.g. `inplace_watch = calls`", default="")
     parser.addini("inplace_answer", "as --inplace-answer", type="bool", default=False)
     parser.addini("inplace_fail_on", "as --inplace-fail-on", default="")
+    parser.addini("inplace_annotate", "as --inplace-annotate", type="bool", default=False)
 
 
 def pytest_load_initial_conftests(args: list[str]) -> None:

@@ -84,6 +84,7 @@ class Watching(Bodies):
         self._every = config.getoption("inplace_watch") or config.getini("inplace_watch")
         self._fail_on = config.getoption("inplace_fail_on") or config.getini("inplace_fail_on") or None
         options = {name: config.getoption(f"inplace_{name}") for name in PASSED_ON}
+        self._annotates = config.getoption("inplace_annotate") or config.getini("inplace_annotate")
         self._given = {name: value for name, value in options.items() if value is not None}
         self._asked({}, "--inplace-watch")  # what cannot be done is said before anything is collected
 
@@ -142,13 +143,23 @@ class Watching(Bodies):
         if watched is not None and watched._report is not None:
             found = [finding for finding in watched.report.findings if finding.severity != "info"]
             told = watched.fail_on and any(finding.severity in watched.fail_on for finding in found)
+            if self._annotates:
+                vars(made)["inplace_annotations"] = [_annotation(watched.report, each) for each in found]
             if found and not (told and made.failed):
                 made.sections.append((TITLE, _text(watched.report, found)))
             made.sections += [(f"{TITLE}: fault", fault) for fault in watched.report.faults]
         return made
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Tests that passed although something was found: their sections are not shown."""
+        """Tests that passed although something was found: their sections are not shown. And the annotations, here and
+        not where a test ends, because workers of xdist have no output of their own."""
+        reports = [
+            made
+            for outcome in ("failed", "passed", "xfailed", "xpassed")
+            for made in terminalreporter.stats.get(outcome, ())
+        ]
+        for line in dict.fromkeys(line for made in reports for line in getattr(made, "inplace_annotations", ())):
+            terminalreporter.write_line(line)
         lines = [
             f"{made.nodeid}\n{text}"
             for made in terminalreporter.stats.get("passed", ())
@@ -158,6 +169,13 @@ class Watching(Bodies):
         if lines:
             terminalreporter.write_sep("=", _("{name}: found in tests that passed").format(name=TITLE))
             terminalreporter.write_line("\n\n".join(lines))
+
+
+def _annotation(report: Report, found: Hazard) -> str:
+    from inplace_magic.render.machines.annotations import annotation_of
+
+    with use_language(report.language, report.framework):
+        return annotation_of(found)
 
 
 def _text(report: Report, found: list[Hazard]) -> str:

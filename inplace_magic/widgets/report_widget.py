@@ -15,7 +15,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.opening import LIMIT, OVERVIEW
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, use_language
@@ -27,7 +27,7 @@ from inplace_magic.render.words import number
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import LiveView
 
-DETAILS = {"overview": 12, "normal": LIMIT, "detailed": MAX_NODES}
+DETAILS = {"overview": OVERVIEW, "normal": LIMIT, "detailed": MAX_NODES}
 """Level of detail -> up to how many boxes folded groups are opened."""
 
 

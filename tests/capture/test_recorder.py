@@ -217,7 +217,7 @@ def _on_another_thread(work: Callable[[], Any]) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_more_calls_are_kept_than_asked_for_and_the_report_says_so(level: str) -> None:
     x = torch.zeros(2)
-    with inplace_magic.watch(level=level, max_events=200) as watch:
+    with inplace_magic.watch(level=level, max_events=200, full=True) as watch:
         for _ in range(1000):
             x.add_(1)
     report = report_of(watch)

@@ -27,9 +27,10 @@ def test_no_flag_means_the_defaults_of_the_record() -> None:
 
 def test_each_flag_sets_its_field() -> None:
     assert parse_options(
-        "-o r --level ops --raw --no-graph --widget view --save 'm r.html' --check-values --max-events 5 --lang zh"
+        "-o r --level ops --raw --no-graph --widget view --save 'm r.html' --check-values --full "
+        "--max-events 5 --lang zh"
     ) == Options(
-        watch=WatchOptions(level="ops", check_values=True, max_events=5, lang="zh"),
+        watch=WatchOptions(level="ops", check_values=True, full=True, max_events=5, lang="zh"),
         show=ShowOptions(raw=True, graph=False),
         deliver=DeliverOptions(out="r", widget="view", save="m r.html"),
     )

@@ -7,7 +7,7 @@ import gc
 import inspect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 import inplace_magic
+from inplace_magic.capture.past import repeats
 from inplace_magic.record.blindness import NO_ROOM
 
 LEVELS = ("calls", "ops")
@@ -80,7 +81,31 @@ def test_interrupt_as_hooks_come_off_leaves_none(level: str) -> None:
         assert hooks_left() == [], where
 
 
-def _interrupted(point: int, level: str, within: str = "") -> tuple[int, str, bool, bool]:
+def repeating_program() -> None:
+    buffer = torch.zeros(3)
+    for _ in range(5):
+        buffer.add_(1)
+    buffer.sum()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("within", ["_is_repeated", "again", "_has_passed", "passed", "settle"])
+def test_interrupt_where_one_row_stands_for_several_calls_leaves_no_mode(
+    monkeypatch: pytest.MonkeyPatch, level: str, within: str
+) -> None:
+    monkeypatch.setattr(repeats, "FULL", 1)
+    total, *_ = _interrupted(0, level, within, repeating_program)
+    assert total > 0
+    for point in range(1, total + 1):
+        _, where, raised, dropped = _interrupted(point, level, within, repeating_program)
+        assert torch_modes() == [], where
+        assert raised or not where, where
+        assert not dropped, where
+
+
+def _interrupted(
+    point: int, level: str, within: str = "", program: Callable[[], None] = small_program
+) -> tuple[int, str, bool, bool]:
     """Runs the program with a KeyboardInterrupt at one of the moments at which Python looks for signals.
 
     These are the entry of a function and the return from a call into C, as a profile function sees them; a trace
@@ -90,6 +115,7 @@ def _interrupted(point: int, level: str, within: str = "") -> tuple[int, str, bo
         point: which moment; 0 for none.
         level: of the watch.
         within: the one function of ours whose moments count; empty for all.
+        program: what is watched.
 
     Returns:
         How many moments there were, where the interrupt was raised, whether it came out, and whether Python dropped
@@ -117,7 +143,7 @@ def _interrupted(point: int, level: str, within: str = "") -> tuple[int, str, bo
     sys.setprofile(profile)
     try:
         with inplace_magic.watch(level=level):
-            small_program()
+            program()
     except KeyboardInterrupt:
         raised = True
     finally:

@@ -91,14 +91,14 @@ def test_a_graph_that_is_alive_as_a_whole_is_kept_without_looking_at_all_of_it_a
 ) -> None:
     """Nothing of it may be forgotten, since a backward needs it all; so it must not be searched at every call."""
     looked_at = 0
-    true_kept_calls = forgetting.kept_calls
+    true_has = forgetting.Evidence.has
 
-    def counting(calls: list[Any], *more: Any) -> list[Any]:
+    def counting(evidence: Any, *call: Any) -> bool:
         nonlocal looked_at
-        looked_at += len(calls)
-        return true_kept_calls(calls, *more)
+        looked_at += 1
+        return true_has(evidence, *call)
 
-    monkeypatch.setattr(forgetting, "kept_calls", counting)
+    monkeypatch.setattr(forgetting.Evidence, "has", counting)
     x = torch.ones(2, requires_grad=True)
     with inplace_magic.watch(max_events=100) as w:
         product = x

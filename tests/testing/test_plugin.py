@@ -163,6 +163,17 @@ def test_a_failed_test_shows_its_finding_and_no_outcome_changes(tmp_path: Path, 
     assert "test_it.py::test_healthy" not in summary.split("short test summary")[0]
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "xdist"])
+def test_each_finding_is_an_annotation_once_and_no_outcome_changes(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    status, output = ran(tmp_path, "-rA", "--inplace-watch", "--inplace-annotate", *workers)
+    assert (status, outcomes(output)) == (1, PLAIN)
+    told = [line for line in output.splitlines() if line.startswith("::")]
+    line = SUITE.splitlines().index("        probs[0] = 0.0") + 1
+    assert any(f"::error title=saved-tensor-overwritten,file=test_it.py,line={line}," in each for each in told)
+    assert any(each.startswith("::warning title=alias-written") for each in told)
+    assert len(told) == len(set(told))
+
+
 def test_the_plain_run_gives_the_same_outcomes(tmp_path: Path) -> None:
     status, output = ran(tmp_path, "-rA")
     assert (status, outcomes(output)) == (1, PLAIN)

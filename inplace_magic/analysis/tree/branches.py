@@ -72,6 +72,11 @@ def module_path(branch: Branch) -> str:
     return "".join(path).removeprefix(".")
 
 
+def passes_of(parts: Sequence[Branch]) -> int:
+    """How often the parts of a loop ran; a pass that is one call may stand for several."""
+    return sum([part.calls[0].passes if len(part.calls) == 1 else 1 for part in parts])
+
+
 def are_layers(branch: Branch) -> bool:
     """Passes of one list of modules, such as the blocks of an encoder, and not of the same layer again."""
     return (

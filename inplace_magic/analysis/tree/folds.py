@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.vertices import TensorVertex
@@ -26,6 +27,8 @@ class Fold:
     layers: bool = False
     """The passes are layers of one list, such as the blocks of an encoder, and not the same layer again."""
     calls: tuple[int, ...] = ()
+    ran: int = 0
+    """How many calls these stand for."""
     tensors: tuple[str, ...] = ()
     """Keys of the versions inside."""
     results: tuple[TensorVertex, ...] = ()
@@ -37,6 +40,10 @@ class Fold:
     """First and last line, where all of it lies in one function."""
     initialised: bool = False
     """A new module's tensors and what filled them."""
+    loose: bool = False
+    """Of an overview: operations between two modules; the name is theirs."""
+    partial: bool = False
+    """Further calls ran among these that are missing, so each count is the least that it can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,8 @@ class Frame:
     site: Callsite | None = None
     lines: tuple[int, int] | None = None
     """As those of a fold."""
+    partial: bool = False
+    """As that of a fold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,8 @@ class FoldedGraph:
     graph: AutogradGraph
     folds: tuple[Fold, ...] = ()
     frames: tuple[Frame, ...] = ()
+    whole: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Of an overview: path and class of each call that is a module, by its key."""
 
     def __len__(self) -> int:
         return len(self.graph) + len(self.folds)

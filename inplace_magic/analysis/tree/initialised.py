@@ -119,6 +119,7 @@ def _fold(path: str, cls: str, filled: _Filled) -> Fold:
         name=cls,
         path=path,
         calls=tuple(call.call for call in calls),
+        ran=sum([call.passes for call in calls]),
         tensors=tuple(vertex.key for vertex in filled.versions),
         results=tuple(filled.last),
         mutated=tuple(vertex for vertex in filled.versions if vertex.mutated),

@@ -28,12 +28,14 @@ class Freezer:
         within: Mapping[tuple[int, str], str],
         dropped: Mapping[int, Dropped],
         uncertain: Collection[int],
+        repeats: Mapping[int, int],
     ) -> None:
         self._sites = sites
         self._modules = modules
         self._within = within
         self._dropped = dropped
         self._uncertain = uncertain
+        self._repeats = repeats
         self._made: dict[int, TensorMetadata] = {}
         """By ``id`` of the observation."""
 
@@ -80,6 +82,7 @@ class Freezer:
             () if site is None else self._modules[site],
             "" if site is None or not written else self._within.get((site, facts.name), ""),
             facts.traits,
+            1 + self._repeats.get(number, 0),
         )
 
     def _mutation(self, call: int, after: TensorMetadata, written: Any) -> Mutation:

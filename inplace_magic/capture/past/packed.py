@@ -9,7 +9,8 @@ every few hundred calls the older ones are written down as plain numbers, in byt
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Iterator
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, lt
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.records import Observation
 from inplace_magic.record.filled import filled
 
-_PLAIN = 2
+PLAIN = 2
 """The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""
 
 
@@ -94,9 +95,12 @@ class Packed:
     """All that a watch has packed."""
 
     def __init__(self) -> None:
-        self._calls: list[bytes] = []
-        self._storages: list[bytes] = []
-        self._nodes: list[bytes] = []
+        self.call_blocks: list[tuple[bytes, Sequence[int]]] = []
+        """Calls that were packed together, and their numbers."""
+        self.storage_blocks: list[tuple[bytes, int]] = []
+        """Storages, and the number of calls at which the first of them died."""
+        self.node_blocks: list[tuple[bytes, int]] = []
+        """Nodes, and the least number of a call that made one; -1 where there is one that none made."""
         self._numbers: dict[Any, int] = {}
         """Of objects that many rows share: functions, layouts, devices."""
         self.count = 0
@@ -116,16 +120,18 @@ class Packed:
         """
         older = len(log.calls) - recent
         if older > 0:
-            self._calls.append(self._packed_calls(log.calls[:older]))
+            calls = log.calls[:older]
+            self.call_blocks.append((self._packed_calls(calls), array("q", [raw[0] for raw in calls])))
             self.count += older
             del log.calls[:older]
         over = [r for r in identity.storages if r.ended is not None and not r.resizes]
         if over:
-            self._storages.append(self._packed_storages(over))
+            self.storage_blocks.append((self._packed_storages(over), min([r.ended for r in over])))
             identity.storages = [r for r in identity.storages if r.ended is None or r.resizes]
         dead = [r for r in nodes.records if r.ended is not None and r.changed is None]
         if dead:
-            self._nodes.append(self._packed_nodes(dead))
+            least = min([-1 if r.call is None else r.call for r in dead])
+            self.node_blocks.append((self._packed_nodes(dead), least))
             nodes.records = [r for r in nodes.records if r.ended is None or r.changed is not None]
 
     def give_back(self, log: Log, identity: IdentityMap, nodes: NodeMap) -> None:
@@ -133,12 +139,12 @@ class Packed:
         log.calls[:0] = [raw for calls in self.calls() for raw in calls]
         identity.storages[:0] = self.storages()
         nodes.records[:0] = self.nodes()
-        self._calls, self._storages, self._nodes, self.count = [], [], [], 0
+        self.call_blocks, self.storage_blocks, self.node_blocks, self.count = [], [], [], 0
 
     def rows(self) -> Iterator[tuple[list[list[Any]], list[Any]]]:
         """(calls, observations), some at a time: calls as they were, with the place of an observation for each, and
         observations as :meth:`calls` reads them. Both have numbers for what stands in :attr:`objects`."""
-        return map(marshal.loads, self._calls)
+        return (marshal.loads(packed) for packed, _ in self.call_blocks)
 
     @property
     def objects(self) -> list[Any]:
@@ -196,12 +202,12 @@ class Packed:
                 if raw[at + 4] is not None:
                     row[at + 4] = number(raw[at + 4], len(numbers))
             rows.append(row)
-        return marshal.dumps((rows, observations), _PLAIN)
+        return marshal.dumps((rows, observations), PLAIN)
 
     def storages(self) -> Iterator[PastStorage]:
         """The storages."""
         objects = self.objects
-        for packed in self._storages:
+        for packed, _ in self.storage_blocks:
             for serial, nbytes, device, born, ended, born_op, ended_op, foreign in marshal.loads(packed):
                 yield _storage(serial, nbytes, objects[device], born, ended, born_op, ended_op, foreign)
 
@@ -212,12 +218,12 @@ class Packed:
             (r.serial, r.nbytes, number(r.device, len(numbers)), r.born, r.ended, r.born_op, r.ended_op, r.foreign)
             for r in records
         ]
-        return marshal.dumps(rows, _PLAIN)
+        return marshal.dumps(rows, PLAIN)
 
     def nodes(self) -> Iterator[PastNode]:
         """The autograd nodes."""
         objects = self.objects
-        for packed in self._nodes:
+        for packed, _ in self.node_blocks:
             for serial, name, sequence, call, variable, ended, behind, saved in marshal.loads(packed):
                 entries: list[Any] = []
                 for slot, tensor, storage, counter, version, layout, digest in saved:
@@ -247,4 +253,4 @@ class Packed:
             rows.append(
                 (r.serial, number(r.name, len(numbers)), r.sequence, r.call, r.variable, r.ended, r.next, saved)
             )
-        return marshal.dumps(rows, _PLAIN)
+        return marshal.dumps(rows, PLAIN)

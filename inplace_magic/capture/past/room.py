@@ -47,9 +47,8 @@ class Room:
         """
         log, packed = self._log, self.packed
         if len(log.calls) + packed.count >= self._forget_at:
-            packed.give_back(log, self._identity, self._nodes)
-            self._forget_at = forget(log, self._identity, self._nodes, self._most)
-            meter.forget({raw[0] for raw in log.calls})
+            known, self._forget_at = forget(log, self._identity, self._nodes, packed, self._most)
+            meter.forget(known)
         elif self._is_plain:
             try:
                 packed.take(log, self._identity, self._nodes, _RECENT)

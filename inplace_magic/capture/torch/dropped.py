@@ -64,6 +64,8 @@ def _computed(combine: Callable[[Number, Number], Number]) -> Callable[[Argument
 
 
 _ADDED, _TAKEN_OFF, _MULTIPLIED = _computed(operator.add), _computed(operator.sub), _computed(operator.mul)
+OF_BYTES = frozenset((_ADDED, _TAKEN_OFF, _MULTIPLIED))
+"""Those that find something in tensors of bytes alone."""
 READERS: dict[str, Callable[[Arguments, Keywords], Dropped | None]] = {
     "__setitem__": _item,
     "copy_": _copied,

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.arguments import Arguments, Keywords
-from inplace_magic.capture.torch.dropped import READERS
+from inplace_magic.capture.torch.dropped import OF_BYTES, READERS
 from inplace_magic.capture.torch.traits import traits_of
 from inplace_magic.capture.torch.uncounted import uncounted_writes
 from inplace_magic.record.traits import Trait
@@ -84,6 +84,7 @@ class FunctionFacts:
         "passes",
         "predicts_write",
         "renews_rows",
+        "repeats",
         "runs_backward",
         "sets_item",
         "traits",
@@ -120,6 +121,13 @@ class FunctionFacts:
         self.uncounted = uncounted_writes(func, bare)
         self.asks = bare in QUESTIONS and isinstance(func, (MethodDescriptorType, BuiltinFunctionType))
         self.dropped = READERS.get(bare) if hasattr(func, "__objclass__") or type(func) in _BUILT_IN else None
+        self.repeats = (
+            isinstance(func, MethodDescriptorType)
+            and self.predicts_write
+            and self.keeps_layout
+            and self.uncounted is None
+            and (self.dropped is None or self.dropped in OF_BYTES)
+        )
         self.traits: tuple[Trait, ...] = traits_of(self.name)
         if self.inplace_position is not None:
             self.traits = (*self.traits, "takes a flag")

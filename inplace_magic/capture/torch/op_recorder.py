@@ -28,6 +28,7 @@ class OpRecorder:
         self._log = recorder.log
         self._identity = recorder.identity
         self._meter = recorder.meter
+        self._repeats = recorder.repeats
         self._deaths, self._node_deaths = recorder.identity.deaths, recorder.nodes.deaths
 
     def begins(self) -> None:
@@ -57,6 +58,8 @@ class OpRecorder:
         if facts is None:
             return
         open_calls = self._running.here()
+        if self._repeats.inside and not open_calls:
+            return
         running = open_calls[-1] if open_calls else None
         call = running.index if running is not None else None
         in_backward = running is not None and running.facts.runs_backward

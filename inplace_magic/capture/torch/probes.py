@@ -65,6 +65,7 @@ class CallProbe(TorchFunctionMode):
         self._backward_depth = 0
         self._callers = Callers()
         self._questions = Questions(recorder)
+        self._repeats = recorder.repeats
 
     def __torch_function__(
         self,
@@ -88,7 +89,11 @@ class CallProbe(TorchFunctionMode):
         if known is not None and known.asks and not kwargs and self._is_noted(known, args, frame):
             return func(*args)
         kwargs = kwargs or {}
-        facts, call, pass_on = self._open(func, args, kwargs, known, frame)
+        repeated = known is not None and known.repeats and not kwargs and self._is_repeated(known, args, frame)
+        if repeated:
+            facts, call, pass_on = known, None, self._callers.like(frame, None)
+        else:
+            facts, call, pass_on = self._open(func, args, kwargs, known, frame)
         if facts is not None:
             func = facts.func
         try:
@@ -97,6 +102,8 @@ class CallProbe(TorchFunctionMode):
             else:
                 result = pass_on(func, args, kwargs)
         except BaseException as error:
+            if repeated and not self._has_passed(args[0]):  # recorded now, since it did nothing
+                _, call, _ = self._open(func, args, kwargs, facts, frame)
             if call is not None:
                 self._close(call, None, error)
             try:  # noqa: SIM105  `suppress` would need a frame of its own
@@ -106,6 +113,8 @@ class CallProbe(TorchFunctionMode):
             raise
         if call is not None:
             self._close(call, result, None)
+        elif repeated:
+            self._has_passed(None)
         return result
 
     def _is_noted(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
@@ -119,6 +128,32 @@ class CallProbe(TorchFunctionMode):
         except Exception as fault:  # containment: it is recorded as any other call, or not at all
             self._recorder.fault("noting a call", fault)
         return False
+
+    def _is_repeated(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
+        """Whether the call is one more of those in a row that one record stands for."""
+        try:
+            return not self._backward_depth and self._repeats.again(facts, args, frame)
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment: it is recorded as any other call, or not at all
+            self._recorder.fault("looking at a repeated call", fault)
+        return False
+
+    def _has_passed(self, failed: Any) -> bool:
+        """Notes that such a call ran, and says so; of one that raised, unless it had written nothing.
+
+        Args:
+            failed: the tensor of one that raised.
+        """
+        try:
+            if failed is not None and not self._repeats.wrote(failed):
+                return False
+            self._repeats.passed()
+        except RecursionError:
+            self._recorder.log.no_room = True
+        except Exception as fault:  # containment: the user's result or error goes through unchanged
+            self._recorder.fault("noting a repeated call", fault)
+        return True
 
     def _open(
         self,

@@ -52,7 +52,7 @@ class Questions:
         recorder, log, shared = self._recorder, self._log, self._shared
         if latest[VERSION] != tensor._version or record.serial in self._held or shared.digests or shared.aside:
             return False
-        if len(log.calls) >= recorder.look_at or not recorder.meter.idle:
+        if len(log.calls) >= recorder.look_at or not recorder.meter.idle or recorder.repeats.more:
             return False
         site = recorder.sites.note(frame)
         if site is None or site >= recorder.places_met:

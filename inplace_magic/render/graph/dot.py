@@ -12,10 +12,12 @@ from itertools import pairwise
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
+from inplace_magic.needed import needed
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
+from inplace_magic.render.graph.overview import arrow, call_box, part_box
 from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
@@ -36,6 +38,8 @@ LEGEND = {
     "parameter": N_("Violet box ◆: a parameter."),
     "fold": N_("Green box ⊞: several calls, not drawn one by one."),
     "frame": N_("Green frame: a module, a function or a loop."),
+    "overview": N_("Green box: a module; grey box: an operation; ⊞: several calls."),
+    "flow": N_("On the arrows: shapes, float32 where no type is named."),
 }
 """What the picture's signs say, each shown where the sign is."""
 
@@ -54,7 +58,8 @@ def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = fro
 
 def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> str:
     """As :func:`to_dot`, of a report that is being read already."""
-    import graphviz
+    with needed(_("The picture of the graph"), "graphviz"):
+        import graphviz
 
     drawing = reading.drawing(expanded, limit)
     shown, roles = drawing.graph, drawing.roles
@@ -94,11 +99,15 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     for tensor in shown.tensors:
         dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
     layers = layers_of(reading.graph.calls)
+    marked = {*roles.guilty, *roles.savers}
     for call in shown.calls:
-        title = layers.get(call.key, call.name)
-        dot.node(call.key, **_call(call, title, roles, _place(call, reading), drawing.notes.get(call.key, [])))
+        title, place = layers.get(call.key, call.name), _place(call, reading)
+        if drawing.overview and call.key not in marked and call.error is None:
+            dot.node(call.key, **call_box(call, drawing, place))
+        else:
+            dot.node(call.key, **_call(call, title, roles, place, drawing.notes.get(call.key, [])))
     for fold in drawing.folds:
-        dot.node(fold.key, **fold_box(fold, reading))
+        dot.node(fold.key, **(part_box(fold, drawing) if drawing.overview else fold_box(fold, reading)))
     draw_frames(dot, drawing)
     pairs: dict[tuple[str, str], list[Edge]] = {}
     for edge in shown.edges:
@@ -106,27 +115,31 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     if drawing.folds:
         for before, after in _waiting(drawing, {target for _source, target in pairs}):
             dot.edge(before, after, style="invis")
-    viewing = {call.key for call in shown.calls if call.kind == "view"}
+    viewing = set() if drawing.overview else {call.key for call in shown.calls if call.kind == "view"}
     joined = {(edge.source, edge.target) for edge in shown.edges if edge.kind == "data"}
     for (source, target), edges in pairs.items():
         between = any((source, call) in joined and (call, target) in joined for call in viewing)
         if not (between and all(edge.kind == "view" for edge in edges)):
-            dot.edge(source, target, **_edge(edges, viewing, roles))
+            flow = drawing.flows.get((source, target))
+            dot.edge(source, target, **(arrow(flow) if flow else _edge(edges, viewing, roles)))
     return str(dot.source)
 
 
 def _legend(drawing: Drawing) -> list[str]:
-    signs: set[str] = {edge.kind for edge in drawing.graph.edges}
-    signs |= {call.kind for call in drawing.graph.calls}
+    signs: set[str] = set() if drawing.overview else {edge.kind for edge in drawing.graph.edges}
+    signs |= set() if drawing.overview else {call.kind for call in drawing.graph.calls}
     found = (
         ("mutated", any(tensor.mutated for tensor in drawing.graph.tensors)),
         ("parameter", any(_is_parameter(tensor) for tensor in drawing.graph.tensors)),
-        ("fold", bool(drawing.folds)),
-        ("frame", bool(drawing.frames)),
+        ("fold", bool(drawing.folds) and not drawing.overview),
+        ("frame", bool(drawing.frames) and not drawing.overview),
+        ("overview", drawing.overview),
+        ("flow", bool(drawing.flows)),
     )
     signs |= {sign for sign, present in found if present}
     sentences = [_(sentence) for sign, sentence in LEGEND.items() if sign in signs]
-    return ["  ".join(sentences[start : start + 2]) for start in range(0, len(sentences), 2)]
+    size = 1 if drawing.overview else 2
+    return ["  ".join(sentences[start : start + size]) for start in range(0, len(sentences), size)]
 
 
 def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:

@@ -24,7 +24,8 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated and not fold.initialised:
         said = ngettext("{count} write in place inside", "{count} writes in place inside", len(fold.mutated))
-        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {said.format(count=len(fold.mutated))}")
+        counted = words.at_least(said.format(count=len(fold.mutated)), fold.partial)
+        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {counted}")
     for result in fold.results[:MAX_RESULTS]:
         label = words.tensor_label(result.tensor, {result.tensor: tail(result.name)})
         lines.append(_("gives {tensor}").format(tensor=f"{label}  {words.shape(result.facts)}"))
@@ -50,8 +51,9 @@ def _name(group: Fold | Frame) -> str:
     if isinstance(group, Fold) and group.more and not group.layers:
         named = f"{group.name}, " if group.name else ""
         passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)
+        passes = words.at_least(passes, group.partial)
         return f"{where}{': ' if where else ''}{named}{passes}"
-    times = _("{count} passes").format(count=group.passes) if group.passes > 1 else ""
+    times = words.at_least(_("{count} passes").format(count=group.passes), group.partial) if group.passes > 1 else ""
     code = words.code_of(group.site) if not group.name and _one_line(group) else ""
     if code:
         frame = times if isinstance(group, Frame) else ""
@@ -65,7 +67,7 @@ def _one_line(group: Fold | Frame) -> bool:
 
 
 def _extent(fold: Fold, reading: Reading) -> str:
-    parts = [words.calls_of(len(fold.calls))]
+    parts = [words.at_least(words.calls_of(fold.ran), fold.partial)]
     if fold.lines is not None:
         first, last = fold.lines
         said = _("line {line}") if first == last else _("lines {line}–{last}")

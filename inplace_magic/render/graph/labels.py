@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import ceil
 
+from inplace_magic.analysis.tree.overview import whole_modules
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.render import lettering
 
@@ -55,17 +56,5 @@ def tail(name: str) -> str:
 
 
 def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
-    """``net.conv1: Conv2d`` for each call that is all that autograd tracks of a module's forward, by the call's key.
-
-    ``F.linear`` in the forward of a model that runs ``F.relu`` too is a part of that model, and keeps its name.
-    """
-    named = [(call, call.rooms[-1]) for call in calls if call.rooms]
-    run: dict[tuple[str, ...], set[str]] = {}
-    for call in calls:
-        if call.nodes:
-            run.setdefault(call.modules, set()).add(call.name)
-    return {
-        call.key: f"{tail(room.path)}: {room.cls}"
-        for call, room in named
-        if room is not None and call.nodes and len(run[call.modules]) == 1
-    }
+    """``net.conv1: Conv2d`` for each call that is all of a module's forward and reads its parameters, by its key."""
+    return {key: f"{tail(path)}: {cls}" for key, (path, cls) in whole_modules(calls).items() if path}

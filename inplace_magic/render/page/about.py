@@ -91,7 +91,7 @@ def _tensors(tensors: Iterable[int], reading: Reading) -> str:
 def about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
     """Facts of a folded box."""
     yield _("what"), fold.name
-    yield _("calls"), str(len(fold.calls))
+    yield _("calls"), str(fold.ran)
     yield _("where"), words.place(fold.site)
     yield _("writes"), _tensors((vertex.tensor for vertex in fold.mutated), reading)
     yield _("gives"), _tensors((vertex.tensor for vertex in fold.results), reading)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
 from inplace_magic.analysis.vertices import TensorVertex
+from inplace_magic.language import _
+from inplace_magic.needed import needed
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading, in_english
@@ -104,8 +106,11 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     if view == "ops" and trace.level in ("calls", "writes") and trace.calls:
         warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
     frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    ran = trace.ran
     if trace.discarded:
-        frame.attrs["calls"] = f"{len(trace.calls):,} of {len(trace.calls) + trace.discarded:,} were kept"
+        frame.attrs["calls"] = f"{ran - trace.discarded:,} of {ran:,} were kept"
+    if light := ran - trace.discarded - len(trace.calls):
+        frame.attrs["passes"] = f"{light:,} of them repeated the call before and have no row"
     return frame
 
 
@@ -118,7 +123,8 @@ def memory_frame(report: Report) -> pd.DataFrame:
 
 def frame_of(rows: Sequence[Row], columns: Iterable[str]) -> pd.DataFrame:
     """Rows as a data frame with these columns, in this order; an unknown number is ``<NA>``."""
-    import pandas as pd
+    with needed(_("A table"), "pandas"):
+        import pandas as pd
 
     frame: pd.DataFrame = pd.DataFrame({column: _column(pd, [row[column] for row in rows]) for column in columns})
     return frame

@@ -119,7 +119,7 @@ def _line(row: LineMemory, reading: Reading) -> Row:
         "peak_exact": row.exact_peak,
         "retained_bytes": row.retained_bytes,
         "saved_bytes": row.saved_bytes,
-        "calls": len(row.calls),
+        "calls": sum([reading.calls[call].passes for call in row.calls]),
         "tensors": _tensors(row.tensors, reading),
     }
 
