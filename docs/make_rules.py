@@ -1,17 +1,24 @@
-"""The pages of findings: one for each rule, made of the docstring of its module, and an index of all findings.
+"""The pages of findings: one for each rule, and an index of all findings.
 
-The docstring is the page, so that a rule and what is said of it change together. ``make_pages.py`` writes the pages for
-the site. Needs neither torch nor a notebook.
+The page of a rule stands in ``hazards/pages``, or is the docstring of its module, so that a rule and what is said of it
+change together. ``make_pages.py`` writes the pages for the site. Needs neither torch nor a notebook.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # the package beside this file, whichever is installed
+
+from inplace_magic.hazards import RULES  # noqa: E402
+from inplace_magic.hazards.pages import page_of  # noqa: E402
+from inplace_magic.hazards.rule import Rule as FromCode  # noqa: E402
+
 HAZARDS = ROOT / "inplace_magic" / "hazards"
 SEVERITIES = {
     "error": "PyTorch raises, or will raise on backward",
@@ -37,13 +44,19 @@ class Rule:
     """The codes of its findings, in the order of the file."""
     severity: str
     text: str
-    """The docstring."""
+    """The page as it stands there."""
+    file: str
+    """Where, in ``hazards``."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in ``of_paddle.py``."""
+        return self.codes[0] if self.file.startswith("pages/") else self.module.replace("_", "-")
 
     @property
     def page(self) -> str:
         """File name of its page: ``saved-tensor-overwritten.md``, or of several codes the module's name."""
-        name = self.codes[0] if len(self.codes) == 1 else self.module.replace("_", "-")
-        return f"{name}.md"
+        return f"{self.codes[0] if len(self.codes) == 1 else self.name}.md"
 
     @property
     def headline(self) -> str:
@@ -55,7 +68,7 @@ class Rule:
         """The paragraphs that say what a finding is told by."""
         told = [block for block in self.text.split("\n\n") if block.startswith(_TOLD_BY)]
         if not told:
-            raise SystemExit(f"The docstring of {self.module} has no paragraph that begins with one of {_TOLD_BY}.")
+            raise SystemExit(f"The page of {self.name} has no paragraph that begins with one of {_TOLD_BY}.")
         return " ".join(" ".join(told).split())
 
     def meaning(self, code: str) -> str:
@@ -66,26 +79,15 @@ class Rule:
 
 def rules() -> list[Rule]:
     """Every rule, in the order of ``RULES``, which is the order in which they run."""
-    body = ast.parse((HAZARDS / "all_rules.py").read_text(encoding="utf-8")).body
-    rooms = {
-        name.name: (node.module or "").removeprefix("inplace_magic.hazards").strip(".").replace(".", "/")
-        for node in body
-        if isinstance(node, ast.ImportFrom)
-        for name in node.names
-    }
-    for node in body:
-        if (
-            isinstance(node, ast.AnnAssign)
-            and ast.unparse(node.target) == "RULES"
-            and isinstance(node.value, ast.Tuple)
-        ):
-            modules = [ast.unparse(check).removesuffix(".RULE") for check in node.value.elts]
-            return [_read(rooms[module], module) for module in modules]
-    raise SystemExit("inplace_magic/hazards/all_rules.py has no literal tuple RULES; without it no page can be made.")
+    return [_read(rule) for rule in RULES]
 
 
-def _read(folder: str, module: str) -> Rule:
-    tree = ast.parse((HAZARDS / folder / f"{module}.py").read_text(encoding="utf-8"))
+def _read(rule: FromCode) -> Rule:
+    folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
+    if rule.code:
+        return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", f"pages/{rule.code}.md")
+    file = f"{folder}/{module}.py"
+    tree = ast.parse((HAZARDS / file).read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
     severities = {text for node in ast.walk(tree) if (text := _severity(node)) is not None}
     text = ast.get_docstring(tree)
@@ -94,7 +96,7 @@ def _read(folder: str, module: str) -> Rule:
             f"The rule {module} needs a docstring, the codes of its findings as constants, and one severity; "
             f"found codes {codes} and severities {sorted(severities)}."
         )
-    return Rule(module, folder, tuple(codes), severities.pop(), text)
+    return Rule(module, folder, tuple(codes), severities.pop(), text, file)
 
 
 def _severity(node: ast.AST) -> str | None:
@@ -119,8 +121,8 @@ def page(rule: Rule) -> str:
     codes = "" if len(rule.codes) == 1 else "Findings: " + ", ".join(f"`{code}`" for code in rule.codes) + ".\n\n"
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
-        f"---\n\n[All findings](index.md). This page is the docstring of "
-        f"[`hazards/{rule.folder}/{rule.module}.py`](../../inplace_magic/hazards/{rule.folder}/{rule.module}.py).\n"
+        f"---\n\n[All findings](index.md). This page stands in "
+        f"[`hazards/{rule.file}`](../../inplace_magic/hazards/{rule.file}).\n"
     )
 
 
@@ -169,15 +171,14 @@ def of_paddle(found: list[Rule]) -> str:
         "|---|---|",
     ]
     for rule in found:
-        name = rule.module.replace("_", "-")
-        reason = reasons.get(name)
-        lines.append(f"| [`{name}`]({rule.page}) | {'yes' if reason is None else f'no: {reason}'} |")
+        reason = reasons.get(rule.name)
+        lines.append(f"| [`{rule.name}`]({rule.page}) | {'yes' if reason is None else f'no: {reason}'} |")
     lines += [""]
     return "\n".join(lines)
 
 
 def _markdown(text: str) -> str:
-    """A docstring's reStructuredText as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
+    """A page's markup as Markdown: literal blocks become code, ``Bad::`` and ``Good::`` headings."""
     parts: list[str] = []
     code: list[str] = []
     good = False

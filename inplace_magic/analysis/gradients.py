@@ -1,24 +1,38 @@
-"""What happened to a gradient's buffer, in order: backward added to it, it was scaled, a step was made by it, it was
-read, it was cleared."""
+"""What happened to each gradient, in order: one list of events for each memory, and one letter for each event.
+
+``w.grad`` after two backwards, a step and ``zero_grad(set_to_none=False)`` has the letters ``aasc``. So a bad sequence
+can be searched for by a regular expression (``hazards/gradients/table.py``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from operator import attrgetter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
+
+if TYPE_CHECKING:
+    from inplace_magic.analysis.story import Story
+
+_AT = attrgetter("at")
+Letter = Literal["a", "c", "d", "e", "m", "q", "r", "s", "v", "x"]
+"""``a``: a backward made it, or added to it. ``x``: it was scaled. ``m``: a part of it was set. ``e``: another edit.
+``s``: a leaf was moved by it. ``r``: a line of the user's read it; ``q``: library code did. ``v``: a view was taken.
+``c``: it was cleared. ``d``: its memory was dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradientEvent:
-    """One thing that happened to the gradient of a leaf."""
+    """One thing that happened to a gradient."""
 
-    kind: Literal["added", "scaled", "stepped", "read", "cleared"]
+    letter: Letter
     call: CallEvent
-    """The backward, or the call that wrote; of ``stepped``, the one that wrote the parameter."""
+    """The backward, or the call; of ``s``, the one that moved the leaf, or that read the gradient for an optimizer."""
 
     @property
     def at(self) -> int:
@@ -26,59 +40,121 @@ class GradientEvent:
         return self.call.index
 
 
-def gradient_histories(story: Story) -> Iterator[tuple[int, list[GradientEvent]]]:
-    """(leaf, events, oldest first) for each gradient that more than one backward added to. One that is made anew each
-    time has no history."""
-    told = set()
-    for backward in story.trace.backwards:
-        for entry in backward.added_to:
-            if entry.storage not in told:
-                told.add(entry.storage)
-                yield entry.leaf, _events(story, entry.leaf, entry.storage)
+@dataclass(frozen=True)
+class History:
+    """All events of one gradient's memory, oldest first."""
+
+    leaf: int | None
+    """None where no backward added to the memory, so that nobody knows whose gradient it is."""
+    events: tuple[GradientEvent, ...]
+
+    @cached_property
+    def letters(self) -> str:
+        """One letter an event."""
+        return "".join(event.letter for event in self.events)
+
+    def first_use(self, after: int) -> GradientEvent | None:
+        """The first event after a call that is no backward."""
+        place = bisect_right(self.events, after, key=_AT)
+        return next((event for event in islice(self.events, place, None) if event.letter != "a"), None)
 
 
-def _events(story: Story, leaf: int, storage: int) -> list[GradientEvent]:
-    found = [GradientEvent("added", story.calls[at]) for at in story.added_to.get(storage, ())]
-    maker = story.maker_of_storage(storage)
-    if maker is not None:
-        found.append(GradientEvent("added", maker))
-    for call, _mutation in story.writes_to_storage.get(storage, ()):
-        if call.does("zeroes") or call.does("overwrites") or call.does("assigns"):
-            found.append(GradientEvent("cleared", call))
-        elif call.does("scales"):
-            found.append(GradientEvent("scaled", call))
-    reads = _reads(story, storage)
-    by_library = (call for call in reads if call.index in story.stepping_calls)
-    steps = {call.index: call for call in (*_steps(story, leaf, reads), *by_library)}
-    found += (GradientEvent("stepped", call) for call in steps.values())
-    found += (GradientEvent("read", call) for call in reads)
-    return sorted(found, key=attrgetter("at"))
+class Gradients:
+    """The gradients of a story, each looked at when it is first asked for."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._known: dict[int, History] = {}
+        self._leaves_of: dict[int, frozenset[int]] = {}
+
+    @cached_property
+    def histories(self) -> list[History]:
+        """Of each gradient that several backwards added to, or that somebody wrote: all others have no history."""
+        story = self._story
+        written = [storage for storage in story.writes_to_storage if self._is_made_by_backward(storage)]
+        return [self.of(storage) for storage in dict.fromkeys((*self._leaves, *written))]
+
+    def of(self, storage: int) -> History:
+        """The history of a memory."""
+        if storage not in self._known:
+            leaf = self._leaves.get(storage)
+            events = sorted(self._events(storage, leaf), key=_AT)
+            end = self._story.ended.get(storage)
+            last = self._story.calls.get(end - 1) if end is not None else None
+            if end is not None and (last is not None or events):
+                events.append(GradientEvent("d", last or events[-1].call))
+            self._known[storage] = History(leaf, tuple(events))
+        return self._known[storage]
+
+    def leaves_of(self, backward: int) -> frozenset[int]:
+        """The leaves that a backward came to."""
+        if backward not in self._leaves_of:
+            nodes = (self._story.nodes[node].variable for node in self._story.executed.get(backward, ()))
+            self._leaves_of[backward] = frozenset(leaf for leaf in nodes if leaf is not None)
+        return self._leaves_of[backward]
+
+    def moved(self, leaf: int, since: int, until: int) -> CallEvent | None:
+        """The first call, of those from `since` to before `until`, that moved a leaf by its values, as steps do."""
+        meta = self._story.observations.get(leaf)
+        writes = self._story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ()
+        for place in range(bisect_left(writes, since, key=lambda write: write[0].index), len(writes)):
+            call = writes[place][0]
+            if call.index >= until:
+                return None
+            if not call.does("overwrites"):
+                return call
+        return None
+
+    @cached_property
+    def _leaves(self) -> dict[int, int]:
+        """The leaves by the memories of their gradients, where a backward added to one."""
+        return {entry.storage: entry.leaf for backward in self._story.trace.backwards for entry in backward.added_to}
+
+    def _is_made_by_backward(self, storage: int) -> bool:
+        maker = self._story.maker_of_storage(storage)
+        return maker is not None and maker.index in self._story.backwards and not maker.does("gives gradients")
+
+    def _events(self, storage: int, leaf: int | None) -> Iterator[GradientEvent]:
+        story = self._story
+        maker = story.maker_of_storage(storage)
+        if maker is not None and maker.index in story.backwards:
+            yield GradientEvent("a", maker)
+        yield from (GradientEvent("a", story.calls[at]) for at in story.added_to.get(storage, ()))
+        wrote = set()
+        for call, _mutation in story.writes_to_storage.get(storage, ()):
+            wrote.add(call.index)
+            letter = _letter_of_write(call)
+            if call.error is None and (letter in "cm" or call.callsite not in story.stepping):
+                yield GradientEvent(letter, call)
+        reads = [call for call in story.given_memory(storage) if call.index not in wrote and _goes_to_values(call)]
+        yield from self._moves(leaf, [call.index for call in reads if call.kind != "view"])
+        for call in reads:
+            if call.index in story.stepping_calls:
+                yield GradientEvent("s", call)
+            elif call.kind == "view":
+                yield GradientEvent("v", call)
+            else:
+                yield GradientEvent("r" if call.callsite is not None and call.callsite.direct else "q", call)
+
+    def _moves(self, leaf: int | None, reads: list[int]) -> Iterator[GradientEvent]:
+        """The calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
+        meta = self._story.observations.get(leaf) if leaf is not None else None
+        last, place = -1, 0
+        for call, _mutation in self._story.writes_to_storage.get(meta.storage or 0, ()) if meta is not None else ():
+            if call.does("overwrites"):
+                continue
+            while place < len(reads) and reads[place] <= last:
+                place += 1
+            if place < len(reads) and reads[place] <= call.index and call.index not in self._story.stepping_calls:
+                yield GradientEvent("s", call)
+            last = call.index
 
 
-def _reads(story: Story, storage: int, among: Container[int] | None = None) -> list[CallEvent]:
-    """The calls that computed something from a gradient, oldest first; of all calls, or of some."""
-    tensors = story.bindings.by_storage.get(storage, ())
-    given = [call for tensor in tensors for call in story.given_to.get(tensor, ())]
-    calls = given if among is None else [call for call in given if call.index in among]
-    computing = [call for call in calls if call.kind not in ("query", "view")]
-    return sorted([call for call in computing if not story.wrote(call.index, storage)], key=attrgetter("index"))
+def _letter_of_write(call: CallEvent) -> Letter:
+    if call.does("zeroes") or call.does("fills") or call.does("overwrites"):
+        return "c"
+    return "m" if call.does("assigns") else "x" if call.does("scales") else "e"
 
 
-def steps_by(story: Story, storage: int) -> list[CallEvent]:
-    """The calls by which library code, an optimizer's, read a gradient where it moves leaves; oldest first."""
-    return _reads(story, storage, among=story.stepping_calls)
-
-
-def _steps(story: Story, leaf: int, gradient_reads: list[CallEvent]) -> Iterator[CallEvent]:
-    """The calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
-    meta = story.observations.get(leaf)
-    reads = [call.index for call in gradient_reads]
-    last, place = -1, 0
-    for call, _mutation in story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ():
-        if call.does("overwrites"):
-            continue
-        while place < len(reads) and reads[place] <= last:
-            place += 1
-        if place < len(reads) and reads[place] <= call.index:
-            yield call
-        last = call.index
+def _goes_to_values(call: CallEvent) -> bool:
+    return call.kind != "metadata" and call.looks_at_values and not call.does("sets gradient")

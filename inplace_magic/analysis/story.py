@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from inplace_magic.analysis.effects import Effect, effects_of
+from inplace_magic.analysis.gradients import Gradients
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.runs import Runs
 from inplace_magic.analysis.wrapped import told_by_the_call
@@ -54,6 +55,11 @@ class Story(Writes):
         trained = {tensor for tensor, meta in self.observations.items() if meta.is_trainable}
         known = self.bindings.by_storage.items()
         return frozenset(storage for storage, tensors in known if not trained.isdisjoint(tensors))
+
+    @cached_property
+    def gradients(self) -> Gradients:
+        """What happened to each gradient."""
+        return Gradients(self)
 
     @cached_property
     def runs(self) -> Runs:

@@ -24,7 +24,6 @@ from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_regist
 from inplace_magic.capture.torch.hooks.frozen_steps import (
     frozen_idle_steps,
     frozen_sightings,
-    frozen_steppings,
 )
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
@@ -98,7 +97,6 @@ def frozen_trace(
         backwards=tuple(log.backwards),
         idle_steps=tuple(frozen_idle_steps(log.idle_steps, sites)),
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
-        steppings=tuple(frozen_steppings(log.steppings, sites)),
         sightings=tuple(frozen_sightings(log.sightings, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),

@@ -99,16 +99,6 @@ class RawRegistration(NamedTuple):
     shared: bool
 
 
-class RawStepping(NamedTuple):
-    """An optimizer before a step."""
-
-    call: int
-    site: int | None
-    optimizer: int
-    cls: str
-    held: tuple[int, ...]
-
-
 class RawSighting(NamedTuple):
     """A path that led to a module before a step."""
 
@@ -163,7 +153,6 @@ class Log:
         self.backwards: list[Backward] = []
         self.idle_steps: list[RawIdleStep] = []
         self.registrations: list[RawRegistration] = []
-        self.steppings: list[RawStepping] = []
         self.sightings: list[RawSighting] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []

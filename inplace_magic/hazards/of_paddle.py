@@ -16,10 +16,10 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
     "gradients-thrown-away": "as for `gradients-left-over`: which backward filled a gradient is not seen",
+    "graph-grows": "which of what a node keeps is memory of its own is not measured at Paddle's calls",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
     "memory-not-filled": "which of Paddle's operations give memory as it is, and which make one number of all "
     "elements, is not in the record",
-    "model-moved-on": "what an optimizer holds, and which names lead to it, is not noted at Paddle's steps",
     "overlap-refused": "Paddle refuses no write for elements that share memory",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",

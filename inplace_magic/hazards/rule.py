@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.finding import Hazard, Severity
 from inplace_magic.hazards.fixes.target import Fix, Written
 
 Way = Callable[[Written], Fix | None]
@@ -36,8 +37,38 @@ class Rule:
     """By code; codes that are missing have the finding's own sentence alone."""
     gives_way: bool = False
     """Its findings are left out where another rule blames the same place, or one in the same run of a function."""
+    code: str = ""
+    """The code of its findings, where one module has several rules; its page is ``pages/<code>.md`` then, else the
+    module's docstring."""
+    severity: Severity = "silent"
+    """Of most of its findings, for its page; read where `code` is given."""
+
+    @property
+    def module(self) -> str:
+        """Where it stands, in full."""
+        check = self.check.func if isinstance(self.check, partial) else self.check
+        return check.__module__
 
     @property
     def name(self) -> str:
-        """``alias-written``, by its module."""
-        return self.check.__module__.rpartition(".")[2].replace("_", "-")
+        """``alias-written``, by its code or its module."""
+        return self.code or self.module.rpartition(".")[2].replace("_", "-")
+
+
+def row(
+    code: str,
+    severity: Severity,
+    check: Callable[[Story], Iterable[Hazard]],
+    *ways: Way,
+    gives_way: bool = False,
+) -> Rule:
+    """Return the rule of one code of a mechanism.
+
+    Args:
+        code: of its findings; its page is ``pages/<code>.md``.
+        severity: of most of them.
+        check: yields them.
+        ways: how they are cured.
+        gives_way: see `Rule`.
+    """
+    return Rule(check, {code: Cures(ways)}, gives_way=gives_way, code=code, severity=severity)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from inplace_magic.record.answer import Answer
 from inplace_magic.record.autograd import AutogradNode, Backward, IdleStep, Registration, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, OpEvent, UnseenWrite
 from inplace_magic.record.memory import MemoryReading, Storage
@@ -29,7 +30,7 @@ from inplace_magic.record.names import (
     TensorName,
 )
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.training import ModuleSighting, Stepping
+from inplace_magic.record.training import ModuleSighting
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,9 @@ class Trace:
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
     """Of parameters that replaced others, stand in several modules, or lie where something with a history lay."""
-    steppings: tuple[Stepping, ...] = ()
-    """Of the first steps of optimizers and of a part of the later ones, oldest first."""
     sightings: tuple[ModuleSighting, ...] = ()
-    """At these steps: the modules that were moved, by each path that led to them."""
+    """At the first steps of optimizers and a part of the later ones: the modules that were moved, by each path that led
+    to them."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()
@@ -87,6 +87,8 @@ class Trace:
     """What the watched block raised, as ``RuntimeError: text``."""
     refusal: Refusal | None = None
     """What autograd refused, where that is why the block ended."""
+    answer: Answer | None = None
+    """What the error left tells of its cause, where it is of autograd and nothing was refused that a rule is about."""
     level: str = "calls"
     framework: Literal["torch", "paddle"] = "torch"
     """Whose tensors these are."""

@@ -1,24 +1,10 @@
-"""What optimizers held when they stepped, and which names led to the modules that they moved."""
+"""Which names led to the modules that optimizers moved."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from inplace_magic.record.places import Callsite
-
-
-@dataclass(frozen=True, slots=True)
-class Stepping:
-    """An optimizer that is about to step; noted of the first steps, and of later ones at growing distances."""
-
-    call: int
-    """How many calls had begun."""
-    callsite: Callsite | None
-    optimizer: int
-    """By a serial number of its own."""
-    cls: str
-    held: tuple[int, ...] = ()
-    """The parameters that it holds, as far as the watch has met them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class Watching(Bodies):
             found = [finding for finding in watched.report.findings if finding.severity != "info"]
             told = watched.fail_on and any(finding.severity in watched.fail_on for finding in found)
             if self._annotates:
-                made.inplace_annotations = [_annotation(watched.report, each) for each in found]
+                vars(made)["inplace_annotations"] = [_annotation(watched.report, each) for each in found]
             if found and not (told and made.failed):
                 made.sections.append((TITLE, _text(watched.report, found)))
             made.sections += [(f"{TITLE}: fault", fault) for fault in watched.report.faults]

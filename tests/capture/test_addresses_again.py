@@ -110,7 +110,7 @@ def test_a_function_that_runs_with_another_model_has_not_bound_it_meanwhile(agai
 
 
 @AGAIN
-def test_no_two_models_or_optimizers_have_one_number(again: bool) -> None:
+def test_no_two_models_have_one_number(again: bool) -> None:
     kept = [nn.Linear(2, 1) for _ in range(4)]
     with inplace_magic.watch() as watch:
         for each in kept:
@@ -119,7 +119,6 @@ def test_no_two_models_or_optimizers_have_one_number(again: bool) -> None:
             step(each, again)
     trace = watch.report.trace
     assert len({each.module for each in trace.sightings if each.path == "net"}) == 12
-    assert len({each.optimizer for each in trace.steppings}) == 12
 
 
 def run_in_two(x: torch.Tensor, first: list[nn.Module], second: list[nn.Module]) -> torch.Tensor:

@@ -196,7 +196,6 @@ def test_no_optimizer_and_no_module_is_asked_what_it_holds(level: str, asked: bo
     """All of it is for findings that this level does not have, and a step of tiny layers would pay for it."""
     tables = (
         _global_optimizer_pre_hooks,
-        torch.nn.modules.module._global_module_registration_hooks,
         torch.nn.modules.module._global_parameter_registration_hooks,
     )
     before = [len(table) for table in tables]

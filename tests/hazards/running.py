@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from inplace_magic.hazards import Hazard
+from inplace_magic.hazards.pages import page_of
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
@@ -59,9 +60,15 @@ class Ran:
         return site.statement
 
 
-def example(rule: ModuleType, title: str) -> str:
-    """The program under ``Bad::`` or ``Good::`` of a rule's docstring."""
-    found = re.search(rf"^{title}::\n\n((?:    .*\n|\n)+)", rule.__doc__ or "", re.MULTILINE)
+def code_of(rule: ModuleType | str) -> str:
+    """The code of a rule's findings: of a module with one, or as it is given."""
+    return rule if isinstance(rule, str) else str(rule.CODE)
+
+
+def example(rule: ModuleType | str, title: str) -> str:
+    """The program under ``Bad::`` or ``Good::`` of a rule's page: of a module's docstring, or by its code."""
+    page = page_of(rule) if isinstance(rule, str) else rule.__doc__
+    found = re.search(rf"^{title}::\n\n((?:    .*\n|\n)+)", page or "", re.MULTILINE)
     assert found is not None
     return textwrap.dedent(found[1]).strip("\n")
 

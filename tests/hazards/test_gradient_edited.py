@@ -9,10 +9,10 @@ from builders import made, site, tensor, with_traits, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import shared_gradient_edited as rule
 from inplace_magic.record.autograd import AutogradNode, Backward
 from inplace_magic.record.trace import Trace
 
+CODE = "shared-gradient-edited"
 CELL = ("left.register_hook(scale)", "(left + right).square().sum().backward()", "grad.mul_(0.1)")
 SETUP = """
 x = torch.ones(2, requires_grad=True)
@@ -45,7 +45,7 @@ def hook_edits(*, sum_of: tuple[int | None, ...]) -> Trace:
 def test_a_gradient_that_an_addition_hands_to_two_branches_is_found() -> None:
     (finding,), faults = find_hazards(hook_edits(sum_of=(1, 2)))
     assert faults == ()
-    assert (finding.code, finding.severity, finding.variable) == (rule.CODE, "silent", "grad")
+    assert (finding.code, finding.severity, finding.variable) == (CODE, "silent", "grad")
     assert finding.mutation is not None
     assert finding.mutation.line == 3
     assert finding.call == 2
@@ -56,9 +56,9 @@ def test_a_gradient_without_a_sibling_is_none() -> None:
 
 
 def test_the_bad_program_gives_the_line_of_the_hook(tmp_path: Path) -> None:
-    ran = watched(tmp_path, SETUP, example(rule, "Bad"))
+    ran = watched(tmp_path, SETUP, example(CODE, "Bad"))
     assert ran.error is None
-    finding = ran.the(rule.CODE)
+    finding = ran.the(CODE)
     assert ran.at(finding.mutation) == "left.register_hook(lambda grad: grad.mul_(0.1))"
     assert finding.variable == "grad"
     assert finding.mutation is not None
@@ -81,18 +81,18 @@ def test_a_custom_backward_that_edits_its_argument_is_found(tmp_path: Path) -> N
         "(Slow.apply(left) + right).square().sum().backward()",
     )
     assert ran.error is None
-    assert ran.at(ran.the(rule.CODE).mutation) == "return grad.mul_(0.1)"
+    assert ran.at(ran.the(CODE).mutation) == "return grad.mul_(0.1)"
 
 
 def test_the_good_program_is_quiet(tmp_path: Path) -> None:
-    ran = watched(tmp_path, SETUP, example(rule, "Good"), "(left + right).square().sum().backward()")
+    ran = watched(tmp_path, SETUP, example(CODE, "Good"), "(left + right).square().sum().backward()")
     assert ran.error is None
     assert ran.codes() == set()
 
 
 def test_without_us_the_siblings_gradient_is_scaled_too_and_nothing_is_said(tmp_path: Path) -> None:
-    bad = plainly(tmp_path, SETUP, example(rule, "Bad"), TAIL)
-    good = plainly(tmp_path, SETUP, example(rule, "Good"), "(left + right).square().sum().backward()", TAIL)
+    bad = plainly(tmp_path, SETUP, example(CODE, "Bad"), TAIL)
+    good = plainly(tmp_path, SETUP, example(CODE, "Good"), "(left + right).square().sum().backward()", TAIL)
     assert bad.error is None
     scaled = pytest.approx(0.4)
     assert good.names["gradients"] == [[scaled, scaled], [4.0, 4.0]]

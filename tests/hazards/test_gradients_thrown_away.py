@@ -10,7 +10,7 @@ from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 from hazards.trained import DATA
 
-from inplace_magic.hazards.gradients import gradients_thrown_away as rule
+CODE = "gradients-thrown-away"
 
 PAGE = """
 w, batches = torch.ones(2, requires_grad=True), torch.rand(8, 2)
@@ -134,7 +134,7 @@ def test_gradients_cleared_before_their_step_are_told_at_the_line_that_clears(
 ) -> None:
     found = told(loaded_shell, tmp_path, DATA + FOUND[name])
     (blamed,) = (line.strip() for line in FOUND[name].splitlines() if line.endswith("# here"))
-    assert found.alarms == [[(rule.CODE, blamed)]] * 2, [each.to_text() for each in found.reports]
+    assert found.alarms == [[(CODE, blamed)]] * 2, [each.to_text() for each in found.reports]
 
 
 CLEARED = "opt.zero_grad()"
@@ -290,9 +290,9 @@ def test_what_looks_alike_is_quiet(name: str, loaded_shell: Any, tmp_path: Path)
 
 
 def test_the_bad_program_is_named_at_its_line_and_the_good_one_is_quiet(tmp_path: Path) -> None:
-    bad, good = (watched(tmp_path, PAGE, example(rule, title)) for title in ("Bad", "Good"))
+    bad, good = (watched(tmp_path, PAGE, example(CODE, title)) for title in ("Bad", "Good"))
     assert (bad.error, good.error) == (None, None)
-    finding = bad.the(rule.CODE)
+    finding = bad.the(CODE)
     assert finding.mutation is not None
     assert finding.mutation.text.startswith("opt.zero_grad()")
     assert "3 times for each step" in finding.message
@@ -300,14 +300,14 @@ def test_the_bad_program_is_named_at_its_line_and_the_good_one_is_quiet(tmp_path
 
 
 def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(tmp_path: Path) -> None:
-    bad, good = (plainly(tmp_path, "torch.manual_seed(0)", PAGE, example(rule, title)) for title in ("Bad", "Good"))
+    bad, good = (plainly(tmp_path, "torch.manual_seed(0)", PAGE, example(CODE, title)) for title in ("Bad", "Good"))
     assert (bad.error, good.error) == (None, None)
     assert bad.names["w"].tolist() != good.names["w"].tolist()
 
 
 def test_the_line_that_clears_moves_to_below_the_step(loaded_shell: Any, tmp_path: Path) -> None:
     found = told(loaded_shell, tmp_path, DATA + loop("opt.zero_grad()  # here"))
-    for each in found.the(rule.CODE):
+    for each in found.the(CODE):
         lines = [line.strip() for line in each.diff.splitlines()]
         assert next(line for line in lines if line.startswith("-")).endswith("opt.zero_grad()  # here")
         assert [line.replace(" ", "") for line in lines[-2:]] == ["+opt.step()", "+opt.zero_grad()"]
@@ -315,4 +315,4 @@ def test_the_line_that_clears_moves_to_below_the_step(loaded_shell: Any, tmp_pat
 
 def test_a_line_that_clears_in_another_function_stays(loaded_shell: Any, tmp_path: Path) -> None:
     found = told(loaded_shell, tmp_path, DATA + FOUND["methods of a trainer"])
-    assert [each.diff for each in found.the(rule.CODE)] == ["", ""]
+    assert [each.diff for each in found.the(CODE)] == ["", ""]

@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 from hazards.both_ways import told
-from hazards.running import example, plainly, watched
+from hazards.running import code_of, example, plainly, watched
 from hazards.tied import BUCKET
 
-from inplace_magic.hazards.gradients import bucket_left_behind, step_without_gradients
 from inplace_magic.hazards.shared import copy_shares_parameters
-from inplace_magic.hazards.stale import same_memory_compared, taken_memory_trained
+from inplace_magic.hazards.stale import taken_memory_trained
 
-PAGES: dict[str, tuple[ModuleType, str, str, str]] = {
-    "bucket_left_behind": (
-        bucket_left_behind,
+PAGES: dict[str, tuple[ModuleType | str, str, str, str]] = {
+    "bucket-left-behind": (
+        "bucket-left-behind",
         BUCKET,
         "optimizer.zero_grad()                           # the gradients are None from here on",
         "round(w.sum().item(), 5)",
@@ -33,7 +32,7 @@ def test_the_bad_program_of_a_page_is_named_and_the_good_one_is_quiet_and_gives_
     rule, setup, blamed, result = PAGES[name]
     bad, good = (watched(tmp_path, setup, example(rule, title)) for title in ("Bad", "Good"))
     assert (bad.error, good.error) == (None, None)
-    finding = bad.the(rule.CODE)
+    finding = bad.the(code_of(rule))
     assert finding.mutation is not None
     assert finding.mutation.text == blamed
     assert finding.fix
@@ -43,13 +42,13 @@ def test_the_bad_program_of_a_page_is_named_and_the_good_one_is_quiet_and_gives_
 
 
 BESIDE = {
-    taken_memory_trained.CODE: (same_memory_compared.CODE,),
+    taken_memory_trained.CODE: ("same-memory-compared",),
 }
 """What may be told of the same program at another line."""
 
-FOUND: dict[str, tuple[ModuleType, str, str]] = {
+FOUND: dict[str, tuple[ModuleType | str, str, str]] = {
     "a bucket of gradients is measured after the module cleared them": (
-        bucket_left_behind,
+        "bucket-left-behind",
         """
         net, x, start, norms = nn.Linear(3, 2), torch.randn(6, 3), 0, []
         flat = torch.empty(8).zero_()
@@ -67,7 +66,7 @@ FOUND: dict[str, tuple[ModuleType, str, str]] = {
         "net.zero_grad()",
     ),
     "a generated bias is put into a module of a loop": (
-        step_without_gradients,
+        "step-without-gradients",
         """
         class Shift(nn.Module):
             def __init__(self, shift):
@@ -117,6 +116,23 @@ FOUND: dict[str, tuple[ModuleType, str, str]] = {
         """,
         "self.opt.step()",
     ),
+    "two dicts of one network": (
+        copy_shares_parameters,
+        """
+        model, x, y = nn.Linear(3, 1), torch.randn(12, 3), torch.randn(12, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        nets = {"critic": model}
+        targets = dict(nets)
+        for _ in range(3):
+            with torch.no_grad():
+                goal = y + 0.9 * targets["critic"](x)
+            loss = (nets["critic"](x) - goal).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        "optimizer.step()",
+    ),
     "weights are put back into the memory of their average": (
         taken_memory_trained,
         """
@@ -149,5 +165,5 @@ def test_the_mechanism_in_other_clothes_is_named_at_its_line(name: str, loaded_s
     seen = told(loaded_shell, tmp_path, program)
     assert seen.plain is None
     for alarms in seen.alarms:
-        assert (rule.CODE, blamed) in alarms
-        assert {code for code, _line in alarms} <= {rule.CODE, *BESIDE.get(rule.CODE, ())}
+        assert (code_of(rule), blamed) in alarms
+        assert {code for code, _line in alarms} <= {code_of(rule), *BESIDE.get(code_of(rule), ())}

@@ -6,7 +6,6 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,14 +13,12 @@ from hazards.both_ways import told
 from hazards.running import example, plainly, watched
 from hazards.trained import DATA
 
-from inplace_magic.hazards.gradients import gradient_edited_late, gradient_of_another_loss, gradients_left_over
-
 
 @dataclass(frozen=True)
 class Page:
     """What the two programs of a rule's page need, and what is expected of them."""
 
-    rule: ModuleType
+    rule: str
     setup: str
     blamed: str
     """The statement blamed in the bad program."""
@@ -31,10 +28,10 @@ class Page:
 
 
 PAGES = {
-    page.rule.__name__.rpartition(".")[2]: page
+    page.rule: page
     for page in (
         Page(
-            gradient_of_another_loss,
+            "gradient-of-another-loss",
             "maker, judge, noise, real = nn.Linear(2, 3), nn.Linear(3, 1), torch.randn(8, 2), torch.randn(8, 3)\n"
             "fake = torch.randn(8, 3)\n"
             "opt_maker, opt_judge = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (maker, judge))",
@@ -42,14 +39,14 @@ PAGES = {
             "round(judge.weight.sum().item(), 6)",
         ),
         Page(
-            gradient_edited_late,
+            "gradient-edited-late",
             "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=1)\n"
             "def loss_of(w):\n    return (w * 9).sum()",
             "nn.utils.clip_grad_norm_([w], 1.0)      # the step is over",
             "round(w[0].item(), 3)",
         ),
         Page(
-            gradients_left_over,
+            "gradients-left-over",
             "w, batches = torch.ones(2, requires_grad=True), torch.rand(7, 2)\nopt = torch.optim.SGD([w], lr=0.1)\n"
             "def loss_of(x):\n    return (w * x).square().sum()",
             "(loss_of(x) / 4).backward()",
@@ -64,7 +61,7 @@ def test_the_bad_program_is_named_at_its_line_and_the_good_one_is_quiet(name: st
     page = PAGES[name]
     bad, good = (watched(tmp_path, DATA, page.setup, example(page.rule, t), page.tail) for t in ("Bad", "Good"))
     assert (bad.error, good.error) == (None, None)
-    finding = bad.the(page.rule.CODE)
+    finding = bad.the(page.rule)
     assert finding.mutation is not None
     assert finding.mutation.text == page.blamed
     assert finding.severity == "warning"
@@ -86,7 +83,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 FOUND = {
     "an actor's loss goes through the critic": (
-        gradient_of_another_loss,
+        "gradient-of-another-loss",
         """
         actor, critic = nn.Linear(3, 2), nn.Linear(5, 1)
         opt_actor, opt_critic = (torch.optim.Adam(m.parameters()) for m in (actor, critic))
@@ -103,7 +100,7 @@ FOUND = {
         "loss_of(worth(x, actor(x).detach()), y).backward()",
     ),
     "rows are masked after the step": (
-        gradient_edited_late,
+        "gradient-edited-late",
         """
         rows, kept = nn.Embedding(20, 4), torch.arange(20) < 15
         opt = torch.optim.Adam(rows.parameters())
@@ -116,7 +113,7 @@ FOUND = {
         "rows.weight.grad[kept] = 0",
     ),
     "one batch of five is left over": (
-        gradients_left_over,
+        "gradients-left-over",
         """
         model = network()
         opt = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -136,4 +133,4 @@ FOUND = {
 def test_other_ways_of_the_same_mistake_are_told_at_their_line(name: str, loaded_shell: Any, tmp_path: Path) -> None:
     rule, program, blamed = FOUND[name]
     found = told(loaded_shell, tmp_path, DATA + textwrap.dedent(program))
-    assert found.alarms == [[(rule.CODE, blamed)], [(rule.CODE, blamed)]], [each.to_text() for each in found.reports]
+    assert found.alarms == [[(rule, blamed)], [(rule, blamed)]], [each.to_text() for each in found.reports]

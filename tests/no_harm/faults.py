@@ -46,7 +46,6 @@ BOUNDARY: dict[str, str] = {
     "session.Session.leave": "takes the probes off",
     "idle_steps.IdleSteps._before_step": "contains what fails before an optimizer's step",
     "steps.Steps._before_step": "contains what fails before an optimizer's step",
-    "steps.Steps._before_registration": "contains what fails before a module takes a child",
     "registrations.Registrations._before": "contains what fails before a module takes a parameter",
     "sessions.Sessions.leave": "takes the probes off",
     "sessions.Sessions._leave": "takes the probes off",

@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 
 import pytest
 from builders import sigmoid_report, site
+from programs import packed
 from render.samples import HOSTILE, hostile_report
-from stored import TRACES, stored
+from stored import stored_in
 
 from inplace_magic.command_line import MACHINES
 from inplace_magic.hazards import Hazard
@@ -62,8 +63,7 @@ def test_a_finding_takes_2_kb_at_most_and_keeps_code_and_line(text: str) -> None
 
 
 def test_the_labelled_programs_findings_fit_with_their_diffs() -> None:
-    names = sorted(path.name.removesuffix(".json.xz") for path in TRACES.glob("*.json.xz"))
-    told = [finding_of(hazard) for name in names[::8] for hazard in stored(name).hazards]
+    told = [finding_of(hazard) for _name, report in stored_in(packed.FURTHER) for hazard in report.hazards]
     assert len(told) > 10
     assert {key for finding in told for key in finding} <= KEYS
     assert max(len(json.dumps(finding, ensure_ascii=False).encode()) for finding in told) <= MOST_BYTES

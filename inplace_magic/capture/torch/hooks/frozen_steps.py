@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from inplace_magic.capture.frozen.sites import site_at
-from inplace_magic.capture.log import RawIdleStep, RawSighting, RawStepping
+from inplace_magic.capture.log import RawIdleStep, RawSighting
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.training import ModuleSighting, Stepping
+from inplace_magic.record.training import ModuleSighting
 
 
 def frozen_idle_steps(raws: Iterable[RawIdleStep], sites: list[Callsite]) -> Iterator[IdleStep]:
     """Steps that found no gradient."""
     for raw in raws:
         yield IdleStep(raw.call, site_at(raw.site, sites), raw.optimizer, raw.parameters, raw.held)
-
-
-def frozen_steppings(raws: Iterable[RawStepping], sites: list[Callsite]) -> Iterator[Stepping]:
-    """Each that tells something: the first of an optimizer, and the later ones of it."""
-    for raw in raws:
-        yield Stepping(raw.call, site_at(raw.site, sites), raw.optimizer, raw.cls, raw.held)
 
 
 def frozen_sightings(raws: Iterable[RawSighting], sites: list[Callsite]) -> Iterator[ModuleSighting]:

@@ -1,4 +1,4 @@
-"""What an optimizer holds when it steps, and which names lead to the modules that it moves.
+"""Which names lead to the modules that an optimizer moves when it steps.
 
 ``best = model`` calls nothing. PyTorch has a place for a hook of its own (``register_optimizer_step_pre_hook``); ours
 reads names, and runs nothing of the user's. Looked at are the first steps, and of later ones a part: a loop of a
@@ -18,7 +18,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
-from inplace_magic.capture.log import RawSighting, RawStepping
+from inplace_magic.capture.log import RawSighting
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import names_of
 from inplace_magic.capture.naming.numbered import Numbered
@@ -36,7 +36,7 @@ _DEPTH = 2
 _PARAMETERS = 8
 """Of a module, by which a call that runs it is known."""
 _MOST = 2_000
-"""Kept of one watch, of each kind."""
+"""Kept of one watch."""
 _FRAMES = 6
 
 
@@ -63,7 +63,7 @@ class Steps:
         self._thread = threading.get_ident()
         self._count = 0
         self._number = Numbered().of
-        """Of optimizers and modules."""
+        """Of modules."""
         self._seen: dict[tuple[int, ...], _Look] = {}
         """By the place of a run, see :func:`_place_of`. Not by ``id`` of the frame, which the next frame may get: then
         one run would be taken for another by what else the process has freed."""
@@ -85,17 +85,9 @@ class Steps:
             self._recorder.fault("looking at what an optimizer moves", fault)
 
     def _note_step(self, optimizer: Any) -> None:
-        recorder = self._recorder
-        log, known = recorder.log, recorder.identity.known
         held = [*parameters_held(optimizer)]
-        if any([type(each) not in describe.PLAIN_TYPES for each in held]):
-            return  # of a subclass it is not known
-        met = tuple(record.serial for each in held if (record := known(each)) is not None)
-        site = recorder.sites.note(sys._getframe(2))
-        if len(log.steppings) < _MOST:
-            number = self._number(optimizer)[0]
-            log.steppings.append(RawStepping(log.begun, site, number, type(optimizer).__name__, met))
-        if len(log.sightings) < _MOST:
+        plain = all([type(each) in describe.PLAIN_TYPES for each in held])  # of a subclass it is not known
+        if plain and len(self._recorder.log.sightings) < _MOST:
             self._look(sys._getframe(2), frozenset(map(id, held)))
 
     def _look(self, frame: FrameType | None, held: frozenset[int]) -> None:

@@ -1,0 +1,136 @@
+"""Bad sequences in the events of one gradient, searched for by their letters (:mod:`inplace_magic.analysis.gradients`).
+
+``(?P<step>s)[^acms]*(?P<backward>a)[^cms]*(?P<next>s)`` finds a gradient that was used by two steps with a backward,
+and no clearing, between them. Each named group is one event; a guard says whether the match is a finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+from inplace_magic.analysis.gradients import GradientEvent, History
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+
+Match = Mapping[str, GradientEvent]
+"""The events of a match by the names of its groups."""
+
+_EDITS = re.compile(r"(?=(?P<line>[xem])(?P<rest>[^acds]*)(?P<end>[cd]?)(?P<used>[as]?))")
+_SHIFTS = re.compile(r"(?P<line>e)(?P<rest>[qrsv]+)")
+_PASSES = 8
+"""Passes of a loop that are looked at, where the first ones are no finding."""
+_LONGEST = 100
+"""Calls of a step that are looked at."""
+
+
+def as_found(_story: Story, history: History, match: Match) -> Found | None:
+    """Return the match as it is."""
+    return Found({name: event.call for name, event in match.items()}, history.leaf)
+
+
+def of_one_line(story: Story, history: History, match: Match) -> Found | None:
+    """Return the match where one line reads the gradient of a leaf that nobody moves."""
+    one_line = match["step"].call.callsite == match["next"].call.callsite
+    return as_found(story, history, match) if one_line and "s" not in history.letters else None
+
+
+def of_new_numbers(story: Story, history: History, match: Match) -> Found | None:
+    """Return the match where the line changed the numbers."""
+    return as_found(story, history, match) if _changes(match["line"].call) else None
+
+
+def sequence(
+    pattern: str, guard: Callable[[Story, History, Match], Found | None] = as_found
+) -> Callable[[Story], Iterable[Found]]:
+    """Return a search for a pattern, which may begin at each event of a gradient."""
+    ahead = re.compile(f"(?={pattern})")
+
+    def search(story: Story) -> Iterator[Found]:
+        tried = Counter[Hashable]()
+        for history in story.gradients.histories:
+            for match in ahead.finditer(history.letters):
+                named = {name: history.events[match.start(name)] for name in ahead.groupindex}
+                lines = history.leaf, *(event.call.callsite for event in named.values())
+                tried[lines] += 1
+                found = guard(story, history, named) if tried[lines] <= _PASSES else None
+                if found is not None:
+                    yield found
+
+    return search
+
+
+def edited_late(story: Story) -> Iterator[Found]:
+    """Yield the lines that edit gradients after the step, and before they are cleared unread. One edit of a line that
+    serves somebody clears the line of all."""
+    late: dict[Callsite, Found] = {}
+    served: set[Callsite | None] = set()
+    for history in story.gradients.histories:
+        for match in _EDITS.finditer(history.letters):
+            edit = history.events[match.start()]
+            site, place = edit.call.callsite, match.start()
+            before = max(history.letters.rfind(letter, 0, place) for letter in "as")
+            rest = history.events[place + 1 : match.end("rest")]
+            others = any(event.letter != "v" and event.call.callsite != site for event in rest)
+            if site is None or edit.call.parent is not None:
+                continue
+            if before < 0 or history.letters[before] == "a" or (match["used"] and not match["end"]) or others:
+                served.add(site)
+            elif match["end"] and _changes(edit.call):
+                calls = {"line": edit.call, "step": history.events[before].call}
+                late.setdefault(site, Found(calls, _only_moved(calls["step"]), edit.call.mutations[0].tensor))
+    for site, found in late.items():
+        if site not in served and (site.direct or site.expression == site.statement):
+            yield found
+
+
+def edited_by_step(story: Story) -> Iterator[Found]:
+    """Yield the lines of a step by which a gradient is added to, where a line outside reads the gradient afterwards."""
+    for history in story.gradients.histories:
+        for match in _SHIFTS.finditer(history.letters):
+            edit = history.events[match.start()].call
+            site = edit.callsite
+            if (
+                site is None
+                or site.caller is None
+                or not site.direct
+                or len(edit.inputs) < 2
+                or not edit.does("shifts")
+            ):
+                continue
+            moved = _moves_a_leaf(story, edit, site)
+            for event in history.events[match.start("rest") : match.end()]:
+                place = event.call.callsite
+                outside = (
+                    event.letter in "rv" and place is not None and place.direct and not place.is_below_function(site)
+                )
+                if moved is not None and outside and event.at > moved and not event.call.does("compares"):
+                    tensor = edit.mutations[0].tensor
+                    name = story.bindings.written_name(edit, tensor)
+                    yield Found({"write": edit, "read": event.call}, history.leaf, tensor, name)
+                    break
+
+
+def _moves_a_leaf(story: Story, edit: CallEvent, site: Callsite) -> int | None:
+    """Return the index of the call in the same run of a function that moved a leaf after an edit."""
+    for index in range(edit.index + 1, edit.index + _LONGEST):
+        later = story.calls.get(index)
+        if later is None or later.callsite is None:
+            return None
+        if site.same_run(later.callsite) and any(meta.is_trainable for meta in later.mutated):
+            return later.index
+    return None
+
+
+def _only_moved(step: CallEvent) -> int | None:
+    """Return the leaf that a call moved; None of several."""
+    moved = [meta.tensor for meta in step.mutated if meta.is_trainable]
+    return moved[0] if len(moved) == 1 else None
+
+
+def _changes(call: CallEvent) -> bool:
+    """Return whether a write changed numbers, as far as is known: clipping multiplies by 1 where it need not."""
+    return any(write.values_before is None or write.values_before != write.values_after for write in call.mutations)

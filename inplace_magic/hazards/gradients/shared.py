@@ -1,0 +1,81 @@
+"""Gradients whose buffer somebody else has as well: a sibling branch, or a list of views."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.paths import is_gradient
+from inplace_magic.record.places import Callsite
+
+
+def edited_by_a_hook(story: Story) -> Iterator[Found]:
+    """Yield the writes of a hook or of a ``backward`` into a gradient that a sibling shares."""
+    sharing: dict[int, set[int]] = {}
+    for call in story.nested if story.in_place else ():
+        if call.parent is None or call.kind != "in-place" or call.parent not in story.executed:
+            continue
+        handed = next((write for write in call.mutations if _came_from_the_engine(story, call, write)), None)
+        if handed is None:
+            continue
+        if call.parent not in sharing:
+            sharing[call.parent] = _sharing(story, call.parent)
+        if not sharing[call.parent].isdisjoint(_receivers(story, call)):
+            name = story.bindings.written_name(call, handed.tensor)
+            words = {"tensor": f"`{name}`" if name else _("a gradient")}
+            yield Found({"line": call}, None, handed.tensor, name, words)
+
+
+def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """Return whether the written tensor was handed to the user's code by backward: nothing recorded made it, and it was
+    not seen before. The gradient of a leaf belongs to the leaf alone."""
+    if is_gradient(story.bindings.written_name(call, mutation.tensor) or ""):
+        return False
+    backward = call.parent if call.parent is not None else -1
+    return story.first_seen(mutation.tensor) > backward and story.innermost_new(mutation.tensor, call.index) is None
+
+
+def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
+    """Return the nodes whose gradient the writing code was given: of a custom ``Function``'s ``backward``, of the
+    tensors that have a hook, of the modules that have a backward hook."""
+    site: Callsite | None = call.callsite
+    while site is not None:
+        owner, _dot, method = site.function.rpartition(".")
+        if method == "backward":
+            return story.nodes_of_functions.get(owner.rpartition(".")[2], frozenset())
+        site = site.caller
+    return story.hooked_nodes | {node.node for node in story.trace.nodes if node.does("runs a module's hook")}
+
+
+def _sharing(story: Story, backward: int) -> set[int]:
+    """Return the nodes that a backward may have given the same gradient as a sibling."""
+    found: set[int] = set()
+    for user in story.executed[backward]:
+        if story.nodes[user].does("passes gradient on"):
+            following = {behind for behind in story.nodes[user].next if behind is not None}
+            found |= following if len(following) > 1 else set()
+    return found
+
+
+def added_to_what_was_kept(story: Story) -> Iterator[Found]:
+    """Yield the backwards that added to a gradient of which a line had taken a view, as for a list that is joined
+    later with views of other memory."""
+    for call in story.doing("gathers") if story.added_to else ():
+        makers = {meta.tensor: story.innermost_new(meta.tensor, call.index) for meta in call.inputs}
+        places = Counter(maker.callsite for maker in makers.values() if maker is not None)
+        memories = Counter(meta.storage for meta in call.inputs)
+        for meta in call.inputs if call.error is None else ():
+            taken = makers[meta.tensor]
+            if taken is None or taken.kind != "view" or meta.tensor in taken.gave_back or places[taken.callsite] < 2:
+                continue
+            added = (at for at in story.added_to.get(meta.storage or 0, ()) if taken.index < at < call.index)
+            backward = next(added, None)
+            if backward is not None and memories[meta.storage] == 1:
+                code = wording.code(taken.callsite.expression) if taken.callsite is not None else ""
+                calls = {"line": taken, "backward": story.calls[backward], "read": call}
+                yield Found(calls, None, meta.tensor, story.bindings.name(meta.tensor), {"code": code})

@@ -1,0 +1,126 @@
+"""Steps that moved nothing, or what was frozen, or that went by an old gradient."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.language import _
+from inplace_magic.record.autograd import IdleStep, Registration
+from inplace_magic.record.events import CallEvent
+
+
+def cleared(story: Story) -> Iterator[Found]:
+    """Yield the lines that cleared gradients between backward and a step."""
+    for step, backward, filled in _idle(story):
+        held = filled.intersection(step.held)
+        given = (call for leaf in sorted(held) for call in story.given_to.get(leaf, ()))
+        clear = next(
+            (call for call in given if backward.index < call.index < step.call and call.does("sets gradient")), None
+        )
+        if clear is not None:
+            yield _found(story, held, {"step": step, "backward": backward, "clear": clear}, step)
+
+
+def cut_off(story: Story) -> Iterator[Found]:
+    """Yield the lines that made a new leaf of a result with a history, where backward ended at that leaf."""
+    for step, backward, filled in _idle(story):
+        cut = _cut(story, filled, step.held)
+        if cut is not None:
+            yield _found(story, filled, {"step": step, "backward": backward, "cut": cut}, step)
+
+
+def of_others(story: Story) -> Iterator[Found]:
+    """Yield the steps before which backward filled the gradients of other tensors."""
+    for step, backward, filled in _idle(story):
+        if filled.isdisjoint(step.held) and _cut(story, filled, step.held) is None:
+            yield _found(story, filled, {"step": step, "backward": backward}, step)
+
+
+def _idle(story: Story) -> Iterator[tuple[IdleStep, CallEvent, set[int]]]:
+    """Yield each step without gradients, the last backward before it, and the leaves which that filled: nobody moved
+    them afterwards, or those of them that this optimizer holds."""
+    for step in story.trace.idle_steps:
+        ran = [at for at in story.executed if at < step.call and story.backwards[at].inputs is None]
+        if step.callsite is None or not ran:
+            continue
+        filled = set(story.gradients.leaves_of(max(ran)))
+        waiting = filled.intersection(step.held) or {*filled, *step.held}
+        if filled and not any(_is_written(story, leaf, max(ran)) for leaf in waiting):
+            yield step, story.calls[max(ran)], filled
+
+
+def _is_written(story: Story, leaf: int, after: int) -> bool:
+    meta = story.observations.get(leaf)
+    return any(write.at > after for write in story.writes_to_memory(meta.storage if meta is not None else None))
+
+
+def _cut(story: Story, filled: set[int], held: Sequence[int]) -> Registration | CallEvent | None:
+    """Return what made the first of these leaves that has a history; None where the optimizer holds one of them."""
+    made = (_cut_of(story, leaf, held) for leaf in sorted(filled)) if filled.isdisjoint(held) else ()
+    return next((cut for cut in made if cut is not None), None)
+
+
+def _cut_of(story: Story, leaf: int, held: Sequence[int]) -> Registration | CallEvent | None:
+    """Return what made a leaf in the memory of a result that was computed from what the optimizer holds: the parameter
+    that a module was given, else the last call that made the result, where that gave it no name."""
+    meta, first = story.observations.get(leaf), story.first_seen(leaf)
+    if meta is None or meta.storage is None:
+        return None
+    older = [each for each in story.bindings.by_storage.get(meta.storage, ()) if each != leaf]
+    nodes = [node for other in older if (node := story.observations[other].node) is not None]
+    behind = {story.nodes[number].variable for number in story.reached(nodes)}
+    if behind.isdisjoint(held):
+        return None
+    given = (entry for entry in reversed(story.trace.registrations) if entry.storage == meta.storage)
+    parameter = next((entry for entry in given if entry.call <= first and entry.callsite is not None), None)
+    made = [call for other in older if (call := story.innermost_new(other, first)) is not None]
+    last = max(made, key=lambda call: call.index, default=None)
+    if parameter is not None or last is None or last.callsite is None or last.callsite.targets:
+        return parameter
+    return last if all(output.node is not None for output in last.outputs) else None
+
+
+def _found(
+    story: Story, leaves: set[int], calls: dict[str, IdleStep | CallEvent | Registration], step: IdleStep
+) -> Found:
+    names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
+    named = f"`{names[0]}`" if names else _("parameters")
+    if len(leaves) > 1:
+        named = _("{named} and {count} more").format(named=named, count=len(leaves) - 1)
+    words = {"optimizer": step.optimizer, "named": named}
+    return Found(calls, None, min(leaves), names[0] if names else None, words)
+
+
+def of_the_frozen(story: Story) -> Iterator[Found]:
+    """Yield the library's lines that move a leaf which they trained until somebody froze it."""
+    trained: set[tuple[str, int]] = set()
+    for call in story.in_place:
+        if call.callsite is None or call.callsite.direct or call.does("overwrites"):
+            continue
+        for meta in call.mutated:
+            if meta.is_trainable:
+                trained.add((call.name, meta.tensor))
+            elif (call.name, meta.tensor) in trained and meta.is_leaf:
+                name = story.bindings.name(meta.tensor)
+                words = {"tensor": f"`{name}`" if name else _("a frozen parameter")}
+                yield Found({"line": call}, None, meta.tensor, name, words)
+
+
+def by_an_old_gradient(story: Story) -> Iterator[Found]:
+    """Yield the steps by a gradient that the same line had used before, where the backward in between filled others."""
+    given = Counter(meta.storage for index in story.stepping_calls for meta in story.calls[index].inputs)
+    for storage, times in given.items():
+        maker = story.maker_of_storage(storage)
+        if storage is None or times < 2 or maker is None or maker.index not in story.backwards:
+            continue
+        events = [event for event in story.gradients.of(storage).events if event.letter in "acemsx"]
+        for first, second in pairwise(events):
+            ran = bisect_left(story.backwards_run, second.at) - 1
+            between = ran >= 0 and story.backwards_run[ran] > first.at
+            if first.letter == second.letter == "s" and between and first.call.callsite == second.call.callsite:
+                yield Found({"step": second.call, "backward": story.calls[story.backwards_run[ran]]})
