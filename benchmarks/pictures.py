@@ -128,8 +128,9 @@ What the rows say:
 - *Overview* is what a notebook shows first where nothing is wrong: boxes, pixels and bytes. Its boxes are modules with
   the class that their author wrote, and the operations between two of them; shapes stand on the arrows. Before, an
   overview of a ResNet was one box, and four of the U-Net's nine were lines of code.
-- *Detailed* is `report.to_svg()`, and what is shown where a line of the reader's wrote in place or something is wrong.
-  Of layers in a row one is drawn there, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
+- *Detailed* is `report.to_svg()`, and what a notebook shows where nothing is wrong and a line of the reader's own wrote
+  in place; where something is wrong it shows the overview, with the boxes of the finding open. Of layers in a row one
+  is drawn here, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
 - A picture that is much taller than a screen stands in columns.
 
 | model | calls | overview | detailed | frames of the detailed one | folded in it |
