@@ -153,6 +153,7 @@ picture shows neither. To our eyes, and nobody else was asked:
 - *Where was this tensor overwritten?* The last picture is the U-Net with `second.mul_(0.5)`, which backward refuses.
   torchview and torchvista show an operation `mul_` among the others, in no other colour; torchviz shows nothing of it.
   None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked.
+- ResNet-50 reads like ResNet-18, and is not shown twice.
 - A module without parameters has no path here (`ReLU`, and not `net.relu`), and is named by the class that defines its
   forward: `nn.ReLU6` reads as `Hardtanh`.
 - A step is watched here, so a loss and a `sum` stand in the picture that are no part of the model.
@@ -252,7 +253,9 @@ def main() -> None:
             (chosen.svg / f"{name}.svg").write_text(svg, encoding="utf-8")
     if chosen.page and len(rows) == len(MODELS):
         shown = "".join(
-            f"\n![{name}, drawn by four packages](beside/{name}.png)\n" for name in (*MODELS, "overwritten")
+            f"\n![{name}, drawn by four packages](beside/{name}.png)\n"
+            for name in (*MODELS, "overwritten")
+            if (PAGE.parent / "beside" / f"{name}.png").exists()
         )
         head = HEAD.format(torch=torch.__version__.partition("+")[0])
         PAGE.write_text(head + "\n".join(as_markdown(*row) for row in rows) + "\n" + BESIDE + shown, encoding="utf-8")
