@@ -1,7 +1,7 @@
-"""The pages of findings: one for each rule, made of the docstring of its module, and an index of all findings.
+"""The pages of findings: one for each rule, and an index of all findings.
 
-The page of a rule stands in ``hazards/pages``, or is the docstring of its module. ``make_pages.py`` writes the pages
-for the site. Needs neither torch nor a notebook.
+The page of a rule stands in ``hazards/pages``, or is the docstring of its module, so that a rule and what is said of it
+change together. ``make_pages.py`` writes the pages for the site. Needs neither torch nor a notebook.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def rules() -> list[Rule]:
 
 
 def _read(rule: FromCode) -> Rule:
-    _package, _hazards, folder, module = rule.module.split(".")
+    folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
     if rule.code:
         return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", f"pages/{rule.code}.md")
     file = f"{folder}/{module}.py"

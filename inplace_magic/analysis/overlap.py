@@ -32,7 +32,22 @@ def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
     return _region(meta.offset, meta.shape, meta.strides)
 
 
-def without_leading_ones(region: Region) -> Region:
+def same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
+    """Whether each element of the one meets itself in the other; leading dimensions of one entry move none."""
+    if one.storage is None or one.storage != other.storage:
+        return False
+    region, beside = region_of(one), region_of(other)
+    if region is None or beside is None or region == beside:
+        return region is not None and region == beside
+    return _without_leading_ones(region) == _without_leading_ones(beside)
+
+
+def copies_onto_itself(call: CallEvent) -> bool:
+    """Whether a call copied elements where they are already, as ``x.copy_(x)`` does: it changes none."""
+    return call.does("copies in") and len(call.inputs) > 1 and same_elements(*call.inputs[:2])
+
+
+def _without_leading_ones(region: Region) -> Region:
     """The region as a tensor of fewer dimensions, which meets the same elements of another one: ``x[None]`` for `x`."""
     ones = next((at for at, size in enumerate(region.shape) if size != 1), len(region.shape))
     return _region(region.offset, region.shape[ones:], region.strides[ones:])

@@ -9,6 +9,7 @@ from inplace_magic.hazards.arrays import (
     array_shares_memory,
     buffer_gathered,
 )
+from inplace_magic.hazards.dead import dropped, overwritten, unfilled, unread
 from inplace_magic.hazards.gradients import table
 from inplace_magic.hazards.handed import (
     argument_written,
@@ -16,31 +17,17 @@ from inplace_magic.hazards.handed import (
     handed_part_written,
     lookup_shortened,
 )
-from inplace_magic.hazards.losses import (
-    index_repeats,
-    out_is_input,
-    out_outgrown,
-    overwritten_unread,
-    rebound_lost,
-    result_thrown_away,
-    source_in_order,
-    values_cut_off,
-    write_lost,
-)
-from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import could_be_in_place, graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
+from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, overlap_refused, swapped
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
-    expanded_tensor_written,
     graph_used_twice,
     leaf_written,
-    overlap_refused,
-    overlapping_write,
     parameters_share_memory,
     recomputed_with_other_values,
     saved_tensor_overwritten,
     saved_values_changed,
-    swapped_through_views,
     view_written,
 )
 from inplace_magic.hazards.shared import (
@@ -55,50 +42,41 @@ from inplace_magic.hazards.stale import (
     conversion_written,
     dataset_item_edited,
     initial_value_written,
-    joined_with_itself,
     kept_activation_overwritten,
     kept_then_written,
-    memory_not_filled,
     results_share_memory,
-    row_overwritten_first,
-    same_memory_compared,
     taken_memory_trained,
-    view_overwritten_unread,
 )
+from inplace_magic.hazards.twice import compared, joined, run_again
 
 RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
     saved_values_changed.RULE,
     graph_used_twice.RULE,
+    graph_grows.RULE,
     recomputed_with_other_values.RULE,
-    overlapping_write.RULE,
-    swapped_through_views.RULE,
-    view_overwritten_unread.RULE,
+    *in_one_call.RULES,
+    *swapped.RULES,
+    *in_turn.RULES,
+    *beyond.RULES,
+    *unread.RULES,
+    *dropped.RULES,
+    *overwritten.RULES,
+    *run_again.RULES,
+    *unfilled.RULES,
     buffer_gathered.RULE,
-    row_overwritten_first.RULE,
-    out_is_input.RULE,
-    out_outgrown.RULE,
     taken_memory_trained.RULE,
-    write_lost.RULE,
-    result_thrown_away.RULE,
-    index_repeats.RULE,
-    source_in_order.RULE,
-    values_cut_off.RULE,
-    overwritten_unread.RULE,
-    rebound_lost.RULE,
     *table.RULES,
-    expanded_tensor_written.RULE,
     conversion_written.RULE,
     handed_part_written.RULE,
     alias_written.RULE,
     written_as_two.RULE,
-    joined_with_itself.RULE,
+    *joined.RULES,
     parameters_share_memory.RULE,
     kept_then_written.RULE,
     kept_activation_overwritten.RULE,
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
-    memory_not_filled.RULE,
     dataset_item_edited.RULE,
     default_argument_written.RULE,
     initial_value_written.RULE,
@@ -108,7 +86,7 @@ RULES: tuple[Rule, ...] = (
     array_shares_memory.RULE,
     argument_written.RULE,
     lookup_shortened.RULE,
-    same_memory_compared.RULE,
+    *compared.RULES,
     leaf_written.RULE,
     view_written.RULE,
     overlap_refused.RULE,
@@ -121,12 +99,11 @@ RULES: tuple[Rule, ...] = (
 NEED_EVERY_CALL = table.REST_ON_WHAT_DID_NOT_HAPPEN | frozenset(
     rule.name
     for rule in (
-        memory_not_filled.RULE,
-        view_overwritten_unread.RULE,
-        write_lost.RULE,
-        result_thrown_away.RULE,
-        overwritten_unread.RULE,
-        rebound_lost.RULE,
+        *unread.RULES,
+        *overwritten.RULES,
+        *unfilled.RULES,
+        *in_turn.RULES,
+        *run_again.RULES,
     )
 )
 """The rules that rest on something not having happened. Where calls were forgotten it may have, or within a replay of a

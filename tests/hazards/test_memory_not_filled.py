@@ -9,7 +9,7 @@ import pytest
 from hazards.both_ways import told
 from hazards.running import example, watched
 
-from inplace_magic.hazards.stale import memory_not_filled as rule
+CODE = "memory-not-filled"
 
 BOXES = "boxes = torch.rand(4, 4)\n"
 FOUND = {
@@ -72,7 +72,7 @@ def test_what_nobody_filled_is_told_at_the_line_that_took_the_memory(
 ) -> None:
     found = told(loaded_shell, tmp_path, BOXES + FOUND[name])
     (blamed,) = (line.strip() for line in FOUND[name].splitlines() if line.endswith("# here"))
-    assert found.alarms == [[(rule.CODE, blamed)]] * 2, [each.to_text() for each in found.reports]
+    assert found.alarms == [[(CODE, blamed)]] * 2, [each.to_text() for each in found.reports]
 
 
 QUIET = {
@@ -185,15 +185,15 @@ print(like.sum(), out.shape)
 def test_what_looks_alike_is_quiet(name: str, loaded_shell: Any, tmp_path: Path) -> None:
     found = told(loaded_shell, tmp_path, BOXES + QUIET[name])
     assert found.plain is None
-    assert rule.CODE not in {code for alarms in found.alarms for code, _ in alarms}, [
+    assert CODE not in {code for alarms in found.alarms for code, _ in alarms}, [
         each.to_text() for each in found.reports
     ]
 
 
 def test_the_bad_program_is_named_at_its_line_and_the_good_one_is_quiet(tmp_path: Path) -> None:
-    bad, good = (watched(tmp_path, BOXES, example(rule, title)) for title in ("Bad", "Good"))
+    bad, good = (watched(tmp_path, BOXES, example(CODE, title)) for title in ("Bad", "Good"))
     assert (bad.error, good.error) == (None, None)
-    finding = bad.the(rule.CODE)
+    finding = bad.the(CODE)
     assert finding.mutation is not None
     assert finding.mutation.text == "corners = torch.empty_like(boxes)"
     assert "4 elements of `corners`" in finding.message

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.rules import overlap_refused as rule
+from inplace_magic.hazards.overlap import overlap_refused as rule
 
 REFUSED = {
     "as a whole": ("mask = torch.ones(1, 4).expand(3, 4)", "mask *= 2", "mask", [[2.0] * 4] * 3),

@@ -9,9 +9,10 @@ from builders import made, site, tensor, wrote
 from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import overlapping_write as rule
 from inplace_magic.record.events import Region
 from inplace_magic.record.trace import Trace
+
+CODE = "overlapping-write"
 
 CELL = ("first = logits[:, :1]", "logits -= first")
 SHIFT, COLUMN = "x[:, 1:] = x[:, :-1]", "logits -= logits[:, :1]"
@@ -34,7 +35,7 @@ def test_a_column_subtracted_from_its_own_matrix_is_found() -> None:
     calls = (trace.calls[0], wrote(1, name, site(2, CELL), *trace.calls[1].inputs))
     (finding,), faults = find_hazards(Trace(calls=calls))
     assert faults == ()
-    assert (finding.code, finding.severity, finding.variable) == (rule.CODE, "silent", "logits")
+    assert (finding.code, finding.severity, finding.variable) == (CODE, "silent", "logits")
     assert finding.mutation == site(2, CELL)
 
 
@@ -44,7 +45,7 @@ def test_a_row_shifted_onto_itself_is_found_by_the_region_of_the_index() -> None
     read = tensor(2, shape=(3,), storage=1, counter=1)
     trace = Trace(calls=(wrote(0, "Tensor.__setitem__", site(1, cell), x, read, region=Region(1, (3,), (1,))),))
     (finding,), _ = find_hazards(trace)
-    assert finding.code == rule.CODE
+    assert finding.code == CODE
     assert ".clone()" in cure(finding)
 
 
@@ -63,21 +64,21 @@ def test_an_element_that_is_copied_onto_itself_too_is_fine_and_one_that_is_compu
     ran = watched(tmp_path, "x = torch.arange(8.0).view(2, 4)", "x[1] = x[1][0]", "rows = x.tolist()")
     assert ran.codes() == set()
     assert ran.names["rows"] == [[0, 1, 2, 3], [4] * 4]
-    assert rule.CODE in watched(tmp_path, "x = torch.arange(8.0).view(2, 4)", "x -= x[:, :1]").codes()
+    assert CODE in watched(tmp_path, "x = torch.arange(8.0).view(2, 4)", "x -= x[:, :1]").codes()
 
 
 @pytest.mark.parametrize("statement", [COLUMN, SHIFT])
 def test_the_bad_program_gives_the_line(tmp_path: Path, statement: str) -> None:
-    assert statement in example(rule, "Bad")
+    assert statement in example(CODE, "Bad")
     ran = watched(tmp_path, "logits = x = torch.arange(6.0).reshape(2, 3)", statement)
-    finding = ran.the(rule.CODE)
+    finding = ran.the(CODE)
     assert finding.severity == "silent"
     assert ran.at(finding.mutation) == statement
     assert finding.variable == statement.split()[0].split("[")[0]
 
 
 def test_the_good_program_is_quiet(tmp_path: Path) -> None:
-    ran = watched(tmp_path, "logits = torch.arange(6.0).reshape(2, 3)", "x = logits.clone()", example(rule, "Good"))
+    ran = watched(tmp_path, "logits = torch.arange(6.0).reshape(2, 3)", "x = logits.clone()", example(CODE, "Good"))
     assert ran.error is None
     assert ran.codes() == set()
 
@@ -103,7 +104,7 @@ def test_without_us_the_rows_are_wrong_and_nothing_is_said(tmp_path: Path) -> No
 )
 def test_the_cure_has_the_operator_of_the_line(tmp_path: Path, statement: str, told: str) -> None:
     ran = watched(tmp_path, "logits = torch.arange(1.0, 7.0).reshape(2, 3)", statement)
-    assert told in ran.the(rule.CODE).fix
+    assert told in ran.the(CODE).fix
 
 
 @pytest.mark.parametrize("columns", [1, 32])
@@ -114,6 +115,6 @@ def test_a_shift_is_told_where_it_overwrites_what_it_has_yet_to_read(tmp_path: P
     wrong = f"wrong = not torch.equal(x[:, {columns}:], y[:, :-{columns}])"
     fine = f"wrong = not torch.equal(x[:, :-{columns}], y[:, {columns}:])"
     assert plainly(tmp_path, history, right, wrong).names["wrong"], "PyTorch says nothing and is wrong"
-    assert watched(tmp_path, history, right).codes() == {rule.CODE}
+    assert watched(tmp_path, history, right).codes() == {CODE}
     assert not plainly(tmp_path, history, left, fine).names["wrong"]
     assert watched(tmp_path, history, left).codes() == set()

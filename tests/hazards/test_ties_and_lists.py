@@ -13,7 +13,7 @@ from hazards.running import code_of, example, plainly, watched
 from hazards.tied import BUCKET
 
 from inplace_magic.hazards.shared import copy_shares_parameters
-from inplace_magic.hazards.stale import same_memory_compared, taken_memory_trained
+from inplace_magic.hazards.stale import taken_memory_trained
 
 PAGES: dict[str, tuple[ModuleType | str, str, str, str]] = {
     "bucket-left-behind": (
@@ -42,7 +42,7 @@ def test_the_bad_program_of_a_page_is_named_and_the_good_one_is_quiet_and_gives_
 
 
 BESIDE = {
-    taken_memory_trained.CODE: (same_memory_compared.CODE,),
+    taken_memory_trained.CODE: ("same-memory-compared",),
 }
 """What may be told of the same program at another line."""
 

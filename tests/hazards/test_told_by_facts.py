@@ -15,24 +15,11 @@ from hazards.running import code_of, example, plainly, watched
 from inplace_magic.hazards import RULES
 from inplace_magic.hazards.arrays import buffer_gathered
 from inplace_magic.hazards.handed import argument_written, handed_part_written, lookup_shortened
-from inplace_magic.hazards.losses import (
-    index_repeats,
-    out_is_input,
-    out_outgrown,
-    overwritten_unread,
-    rebound_lost,
-    result_thrown_away,
-    source_in_order,
-    values_cut_off,
-)
 from inplace_magic.hazards.shared import objects_share_state
 from inplace_magic.hazards.stale import (
     conversion_written,
-    joined_with_itself,
     kept_then_written,
-    row_overwritten_first,
     taken_memory_trained,
-    view_overwritten_unread,
 )
 
 
@@ -54,7 +41,7 @@ PAGES = {
     code_of(page.rule): page
     for page in (
         Page(
-            view_overwritten_unread,
+            "view-overwritten-unread",
             "pool, i, image, sums = torch.arange(6.0).reshape(3, 2), 1, torch.full((2,), 9.0), []\n"
             "def train_on(x):\n    sums.append(x.sum().item())",
             ("pool[i] = image",),
@@ -93,7 +80,7 @@ PAGES = {
             "mean.item()",
         ),
         Page(
-            joined_with_itself,
+            "joined-with-itself",
             "now, before, y = torch.zeros(2), torch.zeros(2), torch.ones(2)\n"
             "def rates(y, out):\n    out.copy_(y * 0.1)",
             ("out.copy_(y * 0.1)",),
@@ -108,7 +95,7 @@ PAGES = {
             "best",
         ),
         Page(
-            out_outgrown,
+            "out-outgrown",
             "table, i, record = torch.ones(3, 4), 1, torch.full((6,), 2.0)",
             ("torch.square(record, out=table[i])",),
             "table[2].tolist()",
@@ -128,20 +115,20 @@ PAGES = {
             "meter.count.sum().item()",
         ),
         Page(
-            index_repeats,
+            "index-repeats",
             "count, labels = torch.zeros(10), torch.tensor([1, 1, 2])\n"
             "grad, rows, step = torch.zeros(3), torch.tensor([0, 0]), torch.ones(2)",
             ("count[labels] += 1", "grad[rows] = grad[rows] + step"),
             "(count[1].item(), grad[0].item())",
         ),
         Page(
-            values_cut_off,
+            "values-cut-off",
             "values, n = torch.tensor([0.0, 0.5]), torch.tensor(8)\nindex = torch.zeros(2, dtype=torch.long)",
             ("mean[0] = values.mean()",),
             "mean[0].item()",
         ),
         Page(
-            overwritten_unread,
+            "overwritten-unread",
             "vectors, model = torch.ones(4, 2), nn.Module()\n"
             "model.emb, model.out = nn.Embedding(4, 2), nn.Linear(2, 2)\n"
             "def init_weights(layer):\n    if hasattr(layer, 'weight'):\n        nn.init.normal_(layer.weight)\n"
@@ -151,14 +138,14 @@ PAGES = {
             "out = layers[0](model.emb(torch.tensor([1]))) + head.bias + model.out.weight.sum()",
         ),
         Page(
-            result_thrown_away,
+            "result-thrown-away",
             "scores, padding = torch.ones(3), torch.tensor([False, True, True])",
             ("scores.masked_fill(padding, -1e9)",),
             "scores.sum().item()",
             "chances = scores.softmax(0)",
         ),
         Page(
-            source_in_order,
+            "source-in-order",
             "filled, gaps, estimate = torch.zeros(4), torch.tensor([False, True, False, True]), torch.arange(4.0)",
             ("filled.masked_scatter_(gaps, estimate)",),
             "filled.tolist()",
@@ -185,7 +172,14 @@ PAGES = {
             "shared[0].item()",
         ),
         Page(
-            rebound_lost,
+            "updated-again",
+            "from torch.utils.checkpoint import checkpoint\nnet, seen = nn.Linear(2, 2), torch.zeros(())\n"
+            "x = torch.randn(3, 2, requires_grad=True)",
+            ("seen.add_(len(x))",),
+            "seen.item()",
+        ),
+        Page(
+            "rebound-lost",
             "model = nn.Linear(2, 1)\naverages = [torch.zeros_like(p) for p in model.parameters()]",
             ("p = average.detach()",),
             "all((p == 0).all().item() for p in model.parameters())",
@@ -222,13 +216,13 @@ PAGES = {
             "video[:, 0].tolist()",
         ),
         Page(
-            row_overwritten_first,
+            "row-overwritten-first",
             "x, order = torch.arange(4.0), [2, 0, 1, 3]",
             ("x[i] = x[j]",),
             "x.tolist()",
         ),
         Page(
-            out_is_input,
+            "out-is-input",
             "step, state = torch.arange(9.0).reshape(3, 3), torch.ones(3)",
             ("torch.mv(step, state, out=state)",),
             "state.tolist()",
@@ -280,12 +274,12 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("arrays", "gradients", "handed", "losses", "shared", "stale")
+    families = ("arrays", "gradients", "handed", "dead", "overlap", "twice", "shared", "stale")
     known = {rule.name for rule in RULES if rule.module.split(".")[2] in families}
     known.discard("history-missed")  # with Paddle: tests/of_paddle
     beside = [file for file in Path(__file__).parent.glob("test_*.py") if file.name != Path(__file__).name]
     texts = "\n".join(file.read_text(encoding="utf-8") for file in beside)
-    told = r"\b{module}(\"?: \(| as rule)|Page\(\s+{module},|^CODE = \"{name}\""
+    told = r"\b(?:{module}|{name})(\"?: \(| as rule)|Page\(\s+{module},|^CODE = \"{name}\""
     assert {
         name
         for name in known - PAGES.keys()

@@ -7,7 +7,6 @@ from pathlib import Path
 from hazards.running import plainly, watched
 
 from inplace_magic.hazards.handed import argument_written
-from inplace_magic.hazards.losses import overwritten_unread
 from inplace_magic.hazards.shared import objects_share_state
 
 
@@ -104,8 +103,6 @@ def test_layers_loaded_in_a_constructor_are_drawn_anew_by_its_initialiser(tmp_pa
     stored = {"weight": torch.ones(2, 2), "bias": torch.ones(2)}
     out = Net(stored)(torch.ones(1, 2))
     """
-    found = [
-        finding for finding in watched(tmp_path, program).report.hazards if finding.code == overwritten_unread.CODE
-    ]
+    found = [finding for finding in watched(tmp_path, program).report.hazards if finding.code == "overwritten-unread"]
     places = [finding.mutation.statement for finding in found if finding.mutation is not None]
     assert places == ["nn.init.xavier_uniform_(layer.weight)", "nn.init.zeros_(layer.bias)"]

@@ -9,21 +9,6 @@ import pytest
 from hazards.both_ways import told
 
 BAD = {
-    "a row that gets other memory": (
-        """
-        def fill(grid, rows, value):
-            for r in rows:
-                row = grid[r]
-                row.data = torch.full_like(row, value)
-            return grid.sum()
-
-
-        g = torch.ones(4, 3)
-        a = fill(g, [0, 2], 5.0)
-        """,
-        "write-lost",
-        "row.data = torch.full_like(row, value)",
-    ),
     "a column that `resize_` takes for a square": (
         """
         board = torch.zeros(4, 4)

@@ -10,10 +10,11 @@ from builders import made, site, tensor, wrote
 from hazards.running import example, plainly, watched
 
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.losses import write_lost as rule
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.trace import Trace
+
+CODE = "write-lost"
 
 CELL = ("x[rows].clamp_(0, 1)", "y = x + 1")
 SETUP = (
@@ -41,7 +42,7 @@ def lost(*, ended: int | None = 2, names: tuple[TensorName, ...] = (TensorName(1
 def test_a_write_into_a_copy_that_died_unread_is_found() -> None:
     (finding,), faults = find_hazards(lost())
     assert faults == ()
-    assert (finding.code, finding.severity, finding.variable) == (rule.CODE, "silent", "x[rows]")
+    assert (finding.code, finding.severity, finding.variable) == (CODE, "silent", "x[rows]")
     assert finding.mutation is not None
     assert finding.mutation.line == 1
     assert "`x` keeps its old values" in finding.message
@@ -54,7 +55,7 @@ def test_a_copy_that_lives_on_is_no_loss() -> None:
 def test_a_copy_that_dies_later_is_a_loss_unless_somebody_read_it() -> None:
     trace = lost(ended=3)
     (finding,) = find_hazards(trace)[0]
-    assert finding.code == rule.CODE
+    assert finding.code == CODE
     read = made(2, "Tensor.sum", site(2, CELL), (tensor(2),), (tensor(4),))
     assert find_hazards(replace(trace, calls=(*trace.calls[:2], read))) == ((), ())
 
@@ -80,7 +81,7 @@ def test_a_tensor_that_nobody_reads_or_names_again_misses_nothing() -> None:
 )
 def test_each_way_to_lose_a_write_is_found_and_changes_nothing_without_us(line: str, tmp_path: Path) -> None:
     ran = watched(tmp_path, SETUP, line)
-    assert ran.at(ran.the(rule.CODE).mutation) == line
+    assert ran.at(ran.the(CODE).mutation) == line
     alone = plainly(tmp_path, SETUP, line, "same = torch.equal(boxes, old)")
     assert alone.error is None
     assert alone.names["same"]
@@ -105,18 +106,18 @@ def test_each_way_to_lose_a_write_is_found_and_changes_nothing_without_us(line: 
     ],
 )
 def test_what_is_seen_by_somebody_or_meant_so_is_none(line: str, tmp_path: Path) -> None:
-    assert rule.CODE not in watched(tmp_path, SETUP, line).codes()
+    assert CODE not in watched(tmp_path, SETUP, line).codes()
 
 
 def test_the_bad_program_gives_both_lines_and_the_good_one_none(tmp_path: Path) -> None:
-    found = watched(tmp_path, SETUP, example(rule, "Bad")).report.hazards
-    assert [hazard.code for hazard in found] == [rule.CODE, rule.CODE]
-    assert watched(tmp_path, SETUP, example(rule, "Good")).codes() == set()
+    found = watched(tmp_path, SETUP, example(CODE, "Bad")).report.hazards
+    assert [hazard.code for hazard in found] == [CODE, CODE]
+    assert watched(tmp_path, SETUP, example(CODE, "Good")).codes() == set()
 
 
 @pytest.mark.parametrize(("line", "cured"), [("boxes[:, [0, 2]].clamp_(0, 1)", True), ("boxes[mask][0] = 1", False)])
 def test_the_diff_cures_where_there_is_one(line: str, cured: bool, tmp_path: Path) -> None:
-    finding = watched(tmp_path, SETUP, line).the(rule.CODE)
+    finding = watched(tmp_path, SETUP, line).the(CODE)
     assert bool(finding.diff) == cured
     if cured:
         new = finding.diff.splitlines()[-1].removeprefix("+").strip()
@@ -126,5 +127,5 @@ def test_the_diff_cures_where_there_is_one(line: str, cured: bool, tmp_path: Pat
 
 
 def test_a_leaf_that_requires_grad_is_not_assigned_into(tmp_path: Path) -> None:
-    finding = watched(tmp_path, SETUP, "w = torch.ones(3, requires_grad=True)", "w[rows].mul_(2)").the(rule.CODE)
+    finding = watched(tmp_path, SETUP, "w = torch.ones(3, requires_grad=True)", "w[rows].mul_(2)").the(CODE)
     assert finding.diff == ""

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inplace_magic.analysis.overlap import copies_onto_itself
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
@@ -66,7 +67,6 @@ from inplace_magic.hazards.references.second_names import (
     taken_for_the_write,
     with_clone,
 )
-from inplace_magic.hazards.references.twice.compared_with_itself import copies_onto_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation

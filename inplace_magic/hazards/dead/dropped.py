@@ -1,0 +1,259 @@
+"""What one write was given and did not keep.
+
+Three facts tell it, each from the arguments of the call: an index that named elements more than once, values that the
+dtype cannot hold, and a source that is taken in order where it has the shape of the whole.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from operator import attrgetter
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, Severity, finding
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import row
+from inplace_magic.language import N_, _, ngettext, spelled
+from inplace_magic.record.events import CallEvent, Dropped, Mutation
+
+_LATEST = 32
+"""Reads of the tensor before the write among which the one by the same index is looked for."""
+_FRACTIONS = ("float", "bfloat", "complex")
+"""Dtypes that hold fractions."""
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """What a conversion lost, in words."""
+
+    message: str
+    fix: str
+    example: str
+    silent: bool
+    """A wrong result whatever was given; else only where nothing but zeros and ones can remain."""
+
+
+_LOSSES = {
+    "fraction": _Loss(
+        N_(
+            "{line} cut off fractions: {tensor} holds {dtype}, and {count} of {all} values written to it were no whole "
+            "numbers ({example}). PyTorch gives no error."
+        ),
+        N_(
+            "Make the tensor of floating point (`dtype=torch.float32`, or leave the dtype out); where whole numbers "
+            "are meant, say how: `.round()`, `.floor()`, `.long()`."
+        ),
+        "{0:.6g} → {1}",
+        silent=False,
+    ),
+    "precision": _Loss(
+        N_(
+            "{line} rounded what it wrote by more than its fraction: {tensor} holds {dtype}, which has no fractions of "
+            "numbers so large ({example}). PyTorch gives no error."
+        ),
+        N_("Keep the difference to a start (`t - t0`), or give the tensor `dtype=torch.float64`."),
+        "{0:.6g}",
+        silent=True,
+    ),
+    "range": _Loss(
+        N_(
+            "{line} wrote numbers that {tensor} cannot hold: it holds {dtype}, and {count} of {all} values were beyond "
+            "its range ({example}), so they became others. PyTorch gives no error."
+        ),
+        N_("Give the tensor a dtype with room for them, or bring the values into its range first (`.clamp(…)`)."),
+        "{0:.6g}",
+        silent=True,
+    ),
+}
+
+
+def values_cut_off(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each place of such a write, of the worst one there."""
+    worst: dict[object, Hazard] = {}
+    for call, mutation, dropped in story.dropping:
+        loss = _LOSSES.get(dropped.kind)
+        if loss is None or call.callsite is None or (not loss.silent and _comes_along(story, call, mutation)):
+            continue
+        found = replace(_cut_off(story, call, mutation, dropped, loss), severity=_severity(call, dropped, loss))
+        known = worst.get(call.callsite)
+        if known is None or (known.severity, found.severity) == ("info", "silent"):
+            worst[call.callsite] = found
+    yield from worst.values()
+
+
+def _comes_along(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """True if a line that goes over many tensors wrote one of whole numbers beside those of fractions, and nobody else
+    reads it: an average of all buffers takes the counter of a batch normalisation along."""
+    beside = story.at([id(call.callsite)])
+    if not any(meta.dtype.startswith(_FRACTIONS) for each in beside for meta in each.mutated):
+        return False
+    reads = (
+        read
+        for tensor in story.bindings.by_storage.get(mutation.storage or -1, ())
+        for read in story.given_to.get(tensor, ())
+        if read.kind not in ("query", "view") and all(meta.tensor != tensor for meta in read.mutated)
+    )
+    return all(read.callsite is None or read.callsite.same_line(call.callsite) for read in reads)
+
+
+def _severity(call: CallEvent, dropped: Dropped, loss: _Loss) -> Severity:
+    if call.does("shifts") or call.does("scales"):
+        return "warning"  # arithmetic of bytes that wraps, which checksums mean
+    if loss.silent or (dropped.largest or 0) <= 1:
+        return "silent"
+    return "warning" if dropped.scalar else "info"
+
+
+def _cut_off(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped, loss: _Loss) -> Hazard:
+    variable, value = _name(story, call, mutation), dropped.example
+    maker = story.maker_of_storage(mutation.storage)
+    dtype = next((meta.dtype for meta in call.mutated if meta.tensor == mutation.tensor), "")
+    return finding(
+        "values-cut-off",
+        "silent",
+        message=_(loss.message).format(
+            line=wording.spot(call.callsite),
+            tensor=f"`{variable}`" if variable else _("the tensor"),
+            dtype=f"`{dtype}`",
+            count=dropped.values,
+            all=dropped.among,
+            example=loss.example.format(value, int(value)) if value is not None else "",
+        ),
+        fix=_(loss.fix),
+        variable=variable,
+        origin=maker.callsite if maker is not None else None,
+        tensor=mutation.tensor,
+        write=call,
+    )
+
+
+def index_repeats(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each place that writes back, by an index with repeats, what it read by that index."""
+    seen = set()
+    for call, mutation, dropped in story.dropping:
+        if dropped.kind != "repeats" or call.callsite is None or call.callsite in seen:
+            continue
+        read, adds = _read_back(story, call, mutation)
+        if read is not None and (adds or dropped.differ):
+            seen.add(call.callsite)
+            yield _repeats(story, call, mutation, read, dropped)
+
+
+def _read_back(story: Story, call: CallEvent, mutation: Mutation) -> tuple[CallEvent | None, bool]:
+    """The latest call that read, by the same index, the elements that a call writes, and whether what is written is a
+    sum with them; None where it was not computed from them, or where another write came in between."""
+    given = call.inputs[-1].tensor if call.inputs else None
+    index = [(meta.tensor, meta.version) for meta in call.inputs[1:-1]]
+    known = story.given_to.get(mutation.tensor, [])
+    here = bisect_left(known, call.index, key=attrgetter("index"))
+    for read in reversed(known[max(0, here - _LATEST) : here]):
+        if any(written.tensor == mutation.tensor for written in read.mutations):
+            break
+        if not read.does("picks") or read.kind != "ordinary" or read.inputs[0].tensor != mutation.tensor:
+            continue
+        by_it = [(meta.tensor, meta.version) for meta in read.inputs[1:]] == index
+        if by_it and (index or (call.callsite is not None and call.callsite.same_statement(read.callsite))):
+            made, adds = {meta.tensor for meta in read.outputs}, list[bool]()
+            for between in story.calls_between(read.index, call.index):
+                if between.got(made):
+                    made.update(meta.tensor for meta in between.outputs)
+                    adds.append(between.does("adds"))
+            if given in made:
+                return read, bool(adds) and all(adds)
+    return None, False
+
+
+def _repeats(story: Story, call: CallEvent, mutation: Mutation, read: CallEvent, dropped: Dropped) -> Hazard:
+    variable = _name(story, call, mutation)
+    return finding(
+        "index-repeats",
+        "silent",
+        message=ngettext(
+            "{line} loses {count} of {all} updates: its index names an element of {tensor} more than once, and an "
+            "assignment keeps one value for each element. PyTorch gives no error.",
+            "{line} loses {count} of {all} updates: its index names elements of {tensor} more than once, and an "
+            "assignment keeps one value for each element. PyTorch gives no error.",
+            dropped.values,
+        ).format(
+            line=wording.spot(call.callsite),
+            count=dropped.values,
+            all=dropped.among,
+            tensor=f"`{variable}`" if variable else _("the tensor"),
+        ),
+        fix=_(
+            "Let PyTorch add the repeats up: `x.index_put_((index,), values, accumulate=True)`, or `x.index_add_(0, "
+            "index, values)`. To count, `torch.bincount(index)`."
+        ),
+        variable=variable,
+        origin=read.callsite,
+        tensor=mutation.tensor,
+        write=call,
+    )
+
+
+def accumulated(write: Written) -> Fix | None:
+    """``count.index_put_((i,), count.new_tensor(1), accumulate=True)`` for ``count[i] += 1``."""
+    statement, call, listing = write.statement, write.call, write.listing
+    if call is None or not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, (ast.Add, ast.Sub)):
+        return None
+    target = statement.target
+    if not isinstance(target, ast.Subscript) or "\n" in listing.text(statement):
+        return None
+    entries = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    path, metas = listing.text(target.value), call.inputs
+    added = write.story.calls.get(call.index - 1)
+    if len(metas) != len(entries) + 2 or added is None or not added.does("adds") or len(added.inputs) > 2:
+        return None  # an index that is no tensor, or values computed on the way
+    value, sign = listing.text(statement.value), "-" if isinstance(statement.op, ast.Sub) else ""
+    if sign and not isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)):
+        value = f"({value})"
+    if len(added.inputs) == 1:
+        value = spelled("{path}.new_tensor({value})").format(path=path, value=sign + value)
+    elif added.inputs[1].dtype == metas[0].dtype:
+        value = f"{sign}{value}"
+    else:
+        return None
+    index = ", ".join(listing.text(entry) for entry in entries) + ("," if len(entries) == 1 else "")
+    edit = listing.replace(statement, f"{path}.index_put_(({index}), {value}, accumulate=True)")
+    return Fix(write.site, listing, (edit,)) if edit is not None else None
+
+
+def source_in_order(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each line that fills masked places from a source of the tensor's own shape."""
+    seen = set()
+    for call in story.doing("takes in order"):
+        shape = call.inputs[0].shape if len(call.inputs) == 3 else None
+        if call.kind != "in-place" or call.callsite is None or call.callsite in seen:
+            continue
+        if shape is None or math.prod(shape) < 2 or any(meta.shape != shape for meta in call.inputs):
+            continue
+        seen.add(call.callsite)
+        name = story.bindings.written_name(call, call.mutations[0].tensor)
+        yield finding(
+            "source-in-order",
+            "warning",
+            message=_(
+                "{line} fills the masked places of {tensor} with the first elements of its source, one after the "
+                "other, and not with those at the same places. PyTorch gives no error."
+            ).format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("the tensor")),
+            fix=_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
+            variable=name,
+            tensor=call.mutations[0].tensor,
+            write=call,
+        )
+
+
+def _name(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
+    return story.bindings.written_name(call, mutation.tensor) or story.bindings.name(mutation.tensor)
+
+
+RULES = (
+    row("index-repeats", "silent", index_repeats, accumulated),
+    row("source-in-order", "warning", source_in_order),
+    row("values-cut-off", "silent", values_cut_off),
+)

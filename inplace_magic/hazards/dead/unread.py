@@ -1,0 +1,259 @@
+"""What a line made and nobody read, though the line reads as if it had changed something.
+
+The same fact three times: no call ever gets the result, and the program goes on with a tensor beside it as if that had
+the new values. ``write-lost``: the write went into a copy that the statement itself had made. ``result-thrown-away``:
+the method gave a new tensor. ``rebound-lost``: the new tensor got the name of the loop's.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.fixes.out_of_place import assigned_back
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.rule import row
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.variables import mentions
+
+
+def write_lost(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each place that writes what nobody can read any more when the line is over."""
+    seen = set()
+    for call in story.direct:
+        site = call.callsite
+        if site is None or call.error is not None or site in seen:
+            continue
+        if call.kind == "in-place" and call.mutations and (call.does("sets item") or _is_a_call_alone(site)):
+            mutation = call.mutations[0]
+            made = _copy_written(story, call, mutation) if mutation.storage in story.ended else None
+            if made is not None and _goes_on(story, made.inputs[0], call.index):
+                seen.add(site)
+                yield _lost(story, call, mutation, made)
+
+
+def _copy_written(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
+    """The call that made the written memory out of another tensor, where nobody reads it: made in this statement and
+    gone with it; or made of elements that might have been a view, the write being the last thing that happened to it.
+    """
+    made = story.maker_of_storage(mutation.storage)
+    if made is None or made.kind != "ordinary" or made.does("clone") or not made.inputs or made.index == call.index:
+        return None
+    if made.inputs[0].storage in (None, mutation.storage):
+        return None
+    if call.callsite is not None and call.callsite.same_statement(made.callsite):
+        over = _end_of_statement(story, call, mutation)
+        if over is not None and story.ended[mutation.storage or 0] <= over:
+            return made if made.modules[: len(call.modules)] == call.modules else None
+    last = made.does("picks") and not _is_read(story, mutation.storage, call.index)
+    return made if last and _is_read(story, made.inputs[0].storage, call.index) else None
+
+
+def _end_of_statement(story: Story, call: CallEvent, mutation: Mutation) -> int | None:
+    """Index of the first call behind the statement; None where one in it read what was written, but for Python's own
+    ``x[i] = …`` at the end of ``x[i] += 1``, which puts the result into the copy that it was taken from."""
+    index = call.index + 1
+    while (later := story.calls.get(index)) is not None and call.callsite is not None:
+        if not call.callsite.same_statement(later.callsite):
+            break
+        puts_back = later.does("sets item") and later.mutations and later.mutations[0].storage == mutation.storage
+        if not puts_back and any(meta.storage == mutation.storage for meta in later.inputs):
+            return None
+        index += 1
+    return index
+
+
+def _is_read(story: Story, storage: int | None, since: int) -> bool:
+    """True if a call after another one gets a tensor on a memory."""
+    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
+    return any(call.index > since for tensor in tensors for call in story.given_to.get(tensor, ())[-1:])
+
+
+def _goes_on(story: Story, source: TensorMetadata, since: int) -> bool:
+    """True if somebody can miss the write: the memory is read afterwards, or named when the watch ends."""
+    tensors = story.bindings.by_storage.get(source.storage, ()) if source.storage is not None else ()
+    return any(story.names.get(tensor) for tensor in tensors) or _is_read(story, source.storage, since)
+
+
+def _lost(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) -> Hazard:
+    source = story.bindings.name(made.inputs[0].tensor)
+    copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
+    if source is None:
+        told = _(
+            "{line} writes into a new tensor, and the write is lost: {copied} made that tensor, nobody read it before "
+            "it was gone, and what it was made from keeps its old values. PyTorch gives no error."
+        )
+    elif made.does("picks"):
+        told = _(
+            "{line} writes into a copy, and the write is lost: {copied} made the copy out of elements of {tensor}, and "
+            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+        )
+    else:
+        told = _(
+            "{line} writes into a new tensor, and the write is lost: {copied} computed it from {tensor}, and "
+            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+        )
+    return finding(
+        "write-lost",
+        "silent",
+        message=told.format(line=wording.spot(call.callsite), copied=wording.code(copied), tensor=f"`{source}`"),
+        fix=_(
+            "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
+            "A slice gives a view; a list, a mask or a tensor as an index never does."
+        ),
+        variable=copied or source,
+        origin=made.callsite,
+        tensor=mutation.tensor,
+        write=call,
+        badges=Badges(wrote=_("lost here")),
+    )
+
+
+def written_back(write: Written) -> Fix | None:
+    """``x[rows] = x[rows].clamp(0, 1)`` for ``x[rows].clamp_(0, 1)``."""
+    made = write.story.maker_of_storage(write.mutation.storage) if write.mutation is not None else None
+    if made is None or not made.inputs or made.inputs[0].is_trainable:
+        return None
+    text = assigned_back(write.listing, write.statement)
+    edit = write.listing.replace(write.statement, text) if text is not None else None
+    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+
+
+def result_thrown_away(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each statement that is a call of an ordinary method, and whose result nobody takes."""
+    seen = set()
+    for call in story.at({key for key, site in story.sites.items() if _is_a_call_alone(site)}):
+        site = call.callsite
+        if site is None or site in seen or call.error is not None or len(call.outputs) != 1 or not call.inputs:
+            continue
+        made, given = call.outputs[0], call.inputs[0]
+        if made.tensor == given.tensor or story.given_to.get(made.tensor):
+            continue
+        changes = call.does("has a form in place") or call.does("may hand back")
+        if changes and not _is_shown(story, site) and _is_computed_with(story, call, given):
+            seen.add(site)
+            yield _thrown_away(story, call, site)
+
+
+def _is_a_call_alone(site: Callsite) -> bool:
+    return site.direct and site.expression.strip() == site.statement.strip()
+
+
+def _is_shown(story: Story, site: Callsite) -> bool:
+    """True if a statement is the last one of a cell, whose value the notebook shows."""
+    if site.cell is None or site.function != "<module>":
+        return False
+    listing = whole_listing(story.trace, site)
+    body = listing.tree.body if listing is not None and isinstance(listing.tree, ast.Module) else []
+    return not body or body[-1].lineno <= site.line
+
+
+def _is_computed_with(story: Story, call: CallEvent, given: TensorMetadata) -> bool:
+    """True if another statement of the same run computes with the tensor afterwards, as if it had been changed."""
+    return any(
+        call.callsite is not None and call.callsite.same_run(place) and not call.callsite.same_statement(place)
+        for later in story.given_between(given.tensor, call.index, len(story.calls))
+        if later.kind != "query" and later.callsite is not None
+        for place in later.callsite.chain
+    )
+
+
+def _thrown_away(story: Story, call: CallEvent, site: Callsite) -> Hazard:
+    name = _receiver(expressions.parse(site.expression)) or story.bindings.name(call.inputs[0].tensor)
+    return finding(
+        "result-thrown-away",
+        "silent",
+        message=_(
+            "{line} makes a new tensor that nobody takes: `{operation}` leaves {tensor} as it is. PyTorch gives no "
+            "error."
+        ).format(line=wording.spot(site), operation=call.operation, tensor=f"`{name}`" if name else _("its tensor")),
+        fix=_("Bind the result: `{name} = {code}`.").format(name=name or "x", code=" ".join(site.expression.split())),
+        variable=name,
+        tensor=call.inputs[0].tensor,
+        write=call,
+        badges=Badges(wrote=_("nobody takes it here")),
+    )
+
+
+def _receiver(node: ast.AST | None) -> str | None:
+    """``scores`` of ``scores.masked_fill(…)``."""
+    method = node.func if isinstance(node, ast.Call) else None
+    return expressions.path_text(method.value) if isinstance(method, ast.Attribute) else None
+
+
+def bound(write: Written) -> Fix | None:
+    """``scores = scores.masked_fill(padding, 0)``."""
+    statement, listing = write.statement, write.listing
+    path = _receiver(statement.value) if isinstance(statement, ast.Expr) else None
+    if path is None or not path.isidentifier():
+        return None
+    edit = listing.replace(statement, f"{path} = {listing.text(statement)}")
+    return Fix(write.site, listing, (edit,)) if edit is not None else None
+
+
+def rebound_lost(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each statement of a loop that binds the loop's own variable to what nobody reads."""
+    names = {key: name for key, site in story.sites.items() if (name := _name_bound(site)) is not None}
+    by_site: dict[Callsite, list[CallEvent]] = {}
+    for call in story.at(names):
+        if call.callsite is not None and len(call.outputs) == 1 and not call.mutations:
+            by_site.setdefault(call.callsite, []).append(call)
+    for site, calls in by_site.items():
+        name = names[id(site)]
+        unread = all(not story.given_to.get(call.outputs[0].tensor) for call in calls)
+        if unread and _is_the_loops(story, site, name):
+            yield _rebound(site, calls[0], name)
+
+
+def _name_bound(site: Callsite) -> str | None:
+    """The name that a line of the user's own gives its value."""
+    targets = site.bound if site.direct else None
+    name = targets[0] if targets is not None and len(targets) == 1 else None
+    return name if name is not None and name.isidentifier() else None
+
+
+def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
+    """True if the innermost loop around a line binds the name, and nothing below the line reads it."""
+    listing = whole_listing(story.trace, site)
+    statement = listing.statement_at(site) if listing is not None else None
+    if listing is None or statement is None:
+        return False
+    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
+    if not isinstance(loop, ast.For) or not mentions(loop.target, name):
+        return False
+    nodes, end = ast.walk(listing.scope_of(statement)), statement.end_lineno or statement.lineno
+    loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return all(node.id != name or node.lineno <= end for node in loads)
+
+
+def _rebound(site: Callsite, call: CallEvent, name: str) -> Hazard:
+    return finding(
+        "rebound-lost",
+        "silent",
+        message=_(
+            "{line} binds `{name}`, the loop's variable, to another tensor, and nobody reads it: an assignment to a "
+            "name writes nothing, so what the loop goes through keeps its values. PyTorch gives no error."
+        ).format(line=wording.spot(site), name=name),
+        fix=_(
+            "Write into the tensor (`{name}.copy_(…)` under `torch.no_grad()`), or store the new one where the loop "
+            "takes its tensors from."
+        ).format(name=name),
+        variable=name,
+        tensor=call.outputs[0].tensor,
+        write=call,
+        badges=Badges(wrote=_("bound anew here")),
+    )
+
+
+RULES = (
+    row("write-lost", "silent", write_lost, written_back),
+    row("result-thrown-away", "silent", result_thrown_away, bound),
+    row("rebound-lost", "silent", rebound_lost),
+)

@@ -1,1 +1,0 @@
-"""Rules for writes that were lost, one file each."""

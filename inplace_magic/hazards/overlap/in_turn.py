@@ -1,0 +1,229 @@
+"""Elements are overwritten, and a later step of the same chain, run or loop reads them as they were before.
+
+A loop copies a row on that it has replaced (``row-overwritten-first``), a row that was taken out as a view is
+overwritten before anybody has read it (``view-overwritten-unread``), and a chain computes its second argument when its
+first call has written (``operand-overwritten-first``). Of two parts that change places see ``swapped.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.overlap.swapped import Copy, copy_of
+from inplace_magic.hazards.rule import row
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.listing import LOOPS, whole_listing
+
+
+@dataclass
+class _Go:
+    """Passes of one line, or of lines of one loop that each move the rows of a tensor of its own and nothing else."""
+
+    site: Callsite | None = None
+    copied: bool = False
+    """Whether the line has moved a row in this pass."""
+    replaced: dict[tuple[int | None, Region], Region] = field(default_factory=dict)
+    lines: dict[int | None, Callsite] = field(default_factory=dict)
+    """By memory: the line that moves its rows."""
+
+
+def row_overwritten_first(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each line that copies rows of a tensor which its earlier passes have replaced."""
+    if not story.doing("sets item"):
+        return
+    go, seen, same_loop = _Go(), set(), cache(partial(_same_loop, story))
+    for call in story.trace.calls:
+        site = call.callsite
+        if call.kind == "query":
+            continue
+        if site is None or go.site is None or not go.site.same_statement(site):
+            is_beside = site is not None and go.site is not None and go.copied and site.same_run(go.site)
+            go = replace(go, site=site, copied=False) if is_beside and same_loop(site, go.site) else _Go(site)
+        copy = copy_of(call) if call.does("sets item") else None
+        written = copy.mutation.region if copy is not None else None
+        if copy is None or site is None or site in seen or written is None or copy.read is None:
+            continue
+        storage = copy.target.storage
+        if storage != copy.source.storage:
+            continue
+        if not go.lines.setdefault(storage, site).same_statement(site):
+            go = _Go(site, lines={storage: site})  # two lines that move rows of one tensor
+        go.copied = True
+        if go.replaced.get((storage, copy.read), copy.read) != copy.read:
+            seen.add(site)
+            yield _moved(story, copy)
+        go.replaced[storage, written] = copy.read
+
+
+def _same_loop(story: Story, one: Callsite, other: Callsite) -> bool:
+    """True if the innermost loops around two places are one."""
+    inner = []
+    for site in (one, other):
+        listing = whole_listing(story.trace, site)
+        statement = listing.statement_at(site) if listing is not None else None
+        around = listing.around(statement) if listing is not None and statement is not None else ()
+        inner.append(next((node for node in around if isinstance(node, LOOPS)), None))
+    return inner[0] is not None and inner[0] is inner[1]
+
+
+def _moved(story: Story, copy: Copy) -> Hazard:
+    tensor = copy.mutation.tensor
+    name = story.bindings.written_name(copy.call, tensor) or story.bindings.name(tensor)
+    return finding(
+        "row-overwritten-first",
+        "silent",
+        message=_(
+            "{line} copies a part of {tensor} that an earlier pass of the line had replaced, so it is not the part "
+            "that stood there when the loop began. PyTorch gives no error."
+        ).format(line=wording.spot(copy.call.callsite), tensor=f"`{name}`" if name else _("the tensor")),
+        fix=_("Take all parts at once, with an index (`x = x[order]`), or read from a copy (`old = x.clone()`)."),
+        variable=name,
+        tensor=tensor,
+        write=copy.call,
+    )
+
+
+def view_overwritten_unread(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each assignment to just the elements of a row that somebody took and had not read."""
+    taken: dict[tuple[int | None, Region | None], CallEvent] = {}
+    seen = set()
+    for call in story.doing("gives item", "sets item") if story.doing("sets item") else ():
+        if call.error is not None or call.callsite is None or not call.callsite.direct:
+            continue
+        if call.kind == "view" and _takes_an_item(call):
+            taken[call.outputs[0].storage, region_of(call.outputs[0])] = call
+        if not call.does("sets item") or len(call.mutations) != 1 or call.callsite in seen:
+            continue
+        written = reach_of_write(call, call.mutations[0])
+        view = taken.get((call.mutations[0].storage, written)) if written is not None else None
+        read = _first_read(story, view, call) if view is not None else None
+        if view is not None and read is not None:
+            seen.add(call.callsite)
+            yield _unread(story, call, view, read)
+
+
+def _takes_an_item(call: CallEvent) -> bool:
+    """``earlier = pool[i]``: a part with fewer dimensions, which the statement gives a name or hands on as it is."""
+    if call.callsite is None or not call.does("gives item") or call.callsite.targets is None or len(call.outputs) != 1:
+        return False
+    whole, part = call.inputs[0].shape, call.outputs[0].shape
+    return whole is not None and part is not None and len(part) < len(whole)
+
+
+def _first_read(story: Story, view: CallEvent, write: CallEvent) -> CallEvent | None:
+    """The first call that got the view, where one run of a function took it and, further down, wrote or called the
+    function that wrote, and the read came after that."""
+    part, target, taken = view.outputs[0], write.mutations[0], view.callsite
+    chain = write.callsite.chain if write.callsite is not None else ()
+    if taken is None or not any(taken.same_run(place) and taken.line < place.line for place in chain):
+        return None
+    first = next(iter(story.given_to.get(part.tensor, ())), None)
+    if first is None or first.index <= write.index or any(m.tensor == part.tensor for m in first.mutations):
+        return None
+    on_itself = any(given.storage == target.storage for given in write.inputs[1:])
+    return first if not on_itself and _held_values(story, view) else None
+
+
+def _held_values(story: Story, view: CallEvent) -> bool:
+    """True if anything worth keeping stood where the view was taken."""
+    part = view.outputs[0]
+    maker = story.maker_of_storage(part.storage)
+    if maker is None or not maker.does("buffer"):
+        return True
+    writes = (write for write in story.writes_to_memory(part.storage) if write.at < view.index)
+    reached = (reach_of_write(w.call, w.mutation) if w.call and w.mutation else None for w in writes)
+    return any(may_meet(region, region_of(part)) for region in reached)
+
+
+def _unread(story: Story, call: CallEvent, view: CallEvent, read: CallEvent) -> Hazard:
+    shown = wording.code(view.callsite.expression) if view.callsite is not None else ""
+    targets = view.callsite.targets if view.callsite is not None else None
+    named = targets[0] if targets and len(targets) == 1 and targets[0] != "return" else None
+    return finding(
+        "view-overwritten-unread",
+        "warning",
+        message=_(
+            "{taken} took {view} out before {write} overwrote it, but it is a view and no copy: {read} gets the new "
+            "values, and the old ones were never read. PyTorch gives no error."
+        ).format(
+            taken=wording.spot(view.callsite),
+            view=shown,
+            write=wording.spot(call.callsite),
+            read=wording.spot(read.callsite),
+        ),
+        fix=_("Copy what is to be kept before it is overwritten: append `.clone()` to {view}.").format(view=shown),
+        variable=named or story.bindings.written_name(call, call.mutations[0].tensor),
+        origin=view.callsite,
+        read=read,
+        tensor=call.mutations[0].tensor,
+        write=call,
+    )
+
+
+def operand_overwritten_first(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each chain such as ``x.mul_(a).add_(b * x.flip(0))``, whose argument Python computes when
+    the first call has written."""
+    seen = set()
+    for call in story.doing("shifts"):
+        site = call.callsite
+        if site is None or site in seen or call.error is not None or len(call.mutations) != 1:
+            continue
+        tensor = call.mutations[0].tensor
+        scaling = _scaled_before(story, call, site, tensor)
+        name = story.bindings.written_name(scaling, tensor) if scaling is not None else None
+        if scaling is not None and name is not None and _is_read_whole(story, scaling, call, tensor):
+            seen.add(site)
+            first = scaling.callsite.expression if scaling.callsite is not None else ""
+            yield finding(
+                "operand-overwritten-first",
+                "warning",
+                message=_(
+                    "{line} reads `{name}` in the argument of its last call, but {first} had overwritten it before: "
+                    "Python evaluates a chain from left to right, so the argument is computed from the new values. "
+                    "PyTorch gives no error."
+                ).format(line=wording.spot(site), name=name, first=wording.code(first)),
+                fix=_(
+                    "Compute the argument in a statement before, or do not write in place: `{name} = {name} * … + …`."
+                ).format(name=name),
+                variable=name,
+                tensor=tensor,
+                write=call,
+            )
+
+
+def _scaled_before(story: Story, call: CallEvent, site: Callsite, tensor: int) -> CallEvent | None:
+    """The call that scaled the tensor, on whose result the chain goes on."""
+    writes = story.writes_to_storage.get(call.mutations[0].storage or 0, [])
+    place = bisect_left(writes, call.index, key=lambda write: write[0].index) - 1
+    earlier, mutation = writes[place] if place >= 0 else (call, call.mutations[0])
+    at = earlier.callsite
+    if at is None or at == site or mutation.tensor != tensor or not site.same_statement(at):
+        return None
+    return earlier if earlier.does("scales") and site.expression.startswith(f"{at.expression}.") else None
+
+
+def _is_read_whole(story: Story, scaling: CallEvent, adding: CallEvent, tensor: int) -> bool:
+    """True if something of the tensor's size was computed from it between the two writes."""
+    for read in story.given_between(tensor, scaling.index, adding.index):
+        shape = next(meta.shape for meta in read.inputs if meta.tensor == tensor)
+        if shape is not None and math.prod(shape) > 1 and any(output.shape == shape for output in read.outputs):
+            return True
+    return False
+
+
+RULES = (
+    row("operand-overwritten-first", "warning", operand_overwritten_first),
+    row("row-overwritten-first", "silent", row_overwritten_first, gives_way=True),
+    row("view-overwritten-unread", "warning", view_overwritten_unread, copied_where_taken),
+)

@@ -1,0 +1,1 @@
+"""One memory met twice in one call or statement, as if it were two tensors."""

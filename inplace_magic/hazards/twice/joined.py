@@ -1,0 +1,176 @@
+"""Two names of one tensor stand in one formula, as if the one still held the values from before a write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations, groupby
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.references.rereading import is_no_tensor
+from inplace_magic.hazards.references.second_sides import place_of, ran_between
+from inplace_magic.hazards.rule import row
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Region, TensorMetadata
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import before_first_step
+from inplace_magic.source import expressions
+
+_Memory = tuple[int | None, Region | None, int | None]
+_Named = tuple[TensorMetadata, str]
+"""A tensor and the name by which a line gives it."""
+
+
+def joined_with_itself(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each writing place."""
+    if not story.aliases.statements:
+        return
+    seen = set()
+    calls, statements = (call for call in story.trace.calls if call.callsite is not None), _statements(story)
+    saying = _saying_both(story, statements)
+    for number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]) if saying else ():
+        if number not in saying:
+            continue
+        for call, pair in _joined(list(group)):
+            alias = _second_name(story, call, {name for _meta, name in pair})
+            write = _written_since(story, call, pair, alias) if alias is not None else None
+            if alias is not None and write is not None and write.site not in seen:
+                seen.add(write.site)
+                yield _hazard(story, call, pair[0][0].tensor, alias, write)
+
+
+def _statements(story: Story) -> dict[int, int]:
+    """A number for each statement and run of it, by the `id` of the places in it, of which a loop has few."""
+    numbers: dict[tuple[object, ...], int] = {}
+    return {
+        key: numbers.setdefault(
+            (site.line, site.statement, site.function, site.cell, site.file, site.caller), len(numbers)
+        )
+        for key, site in story.sites.items()
+    }
+
+
+def _saying_both(story: Story, statements: dict[int, int]) -> set[int]:
+    """The statements that give calls both names of a tensor that was given a second one."""
+    said: dict[int, set[str]] = {}
+    pairs = [(alias.target, alias.source) for alias in story.aliases.statements]
+    roots = {before_first_step(name)[0] for pair in pairs for name in pair}
+    for key, site in story.sites.items():
+        if site.direct and any(root in site.expression for root in roots):
+            names = {*_names_given(site.expression, True), *_names_given(site.expression, False)}
+            said.setdefault(statements[key], set()).update(names)
+    return {number for number, names in said.items() if any(a in names and b in names for a, b in pairs)}
+
+
+def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
+    """Yields a call of one statement that joins what came from a memory by one name with what came from it by another,
+    and the two of them."""
+    came: dict[int, dict[_Memory, _Named]] = {}
+    """By tensor made in the statement: what went into it."""
+    for call in calls:
+        if call.error is not None or call.kind == "query" or call.mutations:
+            continue
+        if not came and not (call.callsite is not None and call.callsite.direct):
+            continue  # the line names nothing of what library code is given
+        given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
+        sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
+        for one, other in combinations(sides if len(sides) < 3 else _with_a_second_name(sides), 2):
+            for memory in one.keys() & other.keys():
+                if one[memory][1] != other[memory][1] and all(out.dtype != "bool" for out in call.outputs):
+                    yield call, [one[memory], other[memory]]
+        merged = {memory: named for side in sides for memory, named in side.items()}
+        for output in call.outputs if merged else ():
+            came.setdefault(output.tensor, merged)
+
+
+def _with_a_second_name(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory, _Named]]:
+    """The sides with a memory that comes by two names: of ten thousand stacked tensors hardly any."""
+    names: dict[_Memory, set[str]] = {}
+    for side in sides:
+        for memory, (_meta, name) in side.items():
+            names.setdefault(memory, set()).add(name)
+    return [side for side in sides if any(len(names[memory]) > 1 for memory in side)]
+
+
+def _memory(meta: TensorMetadata) -> _Memory:
+    return meta.storage, region_of(meta), None if meta.storage is not None else meta.tensor
+
+
+def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
+    """Each input with the name by which the line gives it; with none where that cannot be told."""
+    site = call.callsite
+    names = _names_given(site.expression, call.does("method")) if site is not None and site.direct else ()
+    if len(names) != len(call.inputs):
+        return [(meta, "") for meta in call.inputs]
+    return list(zip(call.inputs, names, strict=True))
+
+
+@lru_cache(maxsize=1024)
+def _names_given(expression: str, method: bool) -> tuple[str, ...]:
+    """The operands that can be tensors, by their names."""
+    listed = expressions.operands(expression, method=method)
+    return tuple(expressions.path_text(node) or "" for node in listed if not is_no_tensor(node))
+
+
+def _second_name(story: Story, call: CallEvent, names: set[str]) -> AliasStatement | None:
+    """The statement of the same function, or of another method, that gave one of the names the other's tensor."""
+    site = call.callsite
+    if site is None:
+        return None
+    owner = site.function.rpartition(".")[0]
+    own = bool(owner) and all(name.startswith("self.") for name in names)
+    for alias in story.aliases.statements if own else story.aliases.beside(site):
+        here = (alias.cell, alias.file, alias.function.rpartition(".")[0]) == (site.cell, site.file, owner)
+        if here and {alias.target, alias.source} == names:
+            return alias
+    return None
+
+
+def _written_since(story: Story, call: CallEvent, pair: list[_Named], alias: AliasStatement) -> Write | None:
+    """The last write of the memory before the formula, if the second name was given before it."""
+    metas = [meta for meta, _name in pair]
+    if any(meta.is_trainable for meta in metas) or any(story.first_seen(m.tensor) >= call.index for m in metas):
+        return None
+    writes = story.writes_to_memory(metas[0].storage)
+    last = next((write for write in reversed(writes) if write.at < call.index and write.site is not None), None)
+    if last is None or last.site is None or last.site.same_statement(call.callsite):
+        return None
+    if call.callsite is not None and alias.function == call.callsite.function:
+        since = last.at if last.call is not None else last.at - 1
+        return None if ran_between(story, alias, call.callsite, since, call.index) else last
+    taken = [made.index for m in metas if (made := story.innermost_new(m.tensor, call.index)) and made.kind == "view"]
+    began = alias.function.endswith(".__init__") and (last.site.function != alias.function)
+    return last if (taken and max(taken) < last.at) or (not taken and began) else None
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, write: Write) -> Hazard:
+    site = call.callsite
+    return finding(
+        "joined-with-itself",
+        "warning",
+        message=_(
+            "{line} computes with `{one}` and `{other}` as if they were two tensors, but {alias} (line {number}) made "
+            "no copy: what {write} wrote is in both. PyTorch gives no error."
+        ).format(
+            line=wording.spot(site),
+            one=alias.target,
+            other=alias.source,
+            alias=wording.code(alias.text),
+            number=alias.line,
+            write=wording.spot(write.site),
+        ),
+        fix=_("Make a copy where the second name is given: {code}.").format(code=wording.code(f"{alias.text}.clone()")),
+        variable=alias.target,
+        origin=place_of(alias, site) if site is not None else None,
+        read=call,
+        tensor=tensor,
+        write=write,
+    )
+
+
+RULES = (row("joined-with-itself", "warning", joined_with_itself, copied_where_taken, gives_way=True),)
