@@ -206,7 +206,7 @@ PAGES = {
             "w = torch.ones(2, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=1)\n"
             "maker, code, layer = nn.Linear(3, 2), torch.ones(1, 3), nn.Linear(2, 1)\n"
             "optimizer_of_the_maker = torch.optim.SGD(maker.parameters(), lr=1)",
-            ("opt.step()", "sgd.zero_grad()", "layer.weight = nn.Parameter(maker(code))"),
+            ("layer.weight = nn.Parameter(maker(code))", "opt.step()", "sgd.zero_grad()"),
             "(torch.equal(model.bias, checkpoint['bias']), w[0].item(), round(maker.weight.sum().item(), 4))",
         ),
         Page(
