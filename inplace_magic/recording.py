@@ -5,6 +5,7 @@ Cells, callbacks and ``with watch()`` begin and end it in their own ways; what i
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,8 +15,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.language import _, use_language
-from inplace_magic.record.blindness import GAVE_WAY
+from inplace_magic.language import _, listed, use_language
+from inplace_magic.record.answer import Answer
+from inplace_magic.record.blindness import GAVE_WAY, STEPPED_DOWN
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.trace import Trace
@@ -51,6 +53,8 @@ class Recording:
         self._resume: Callable[[], None] | None = None
         """Begins the next stretch; None while no block runs."""
         self._place: tuple[int | None, str | None, str] = (None, None, "")
+        self._stepped_down = ""
+        """Says why it went on at another level than it was asked for; empty where it did not."""
 
     def start(
         self,
@@ -94,6 +98,7 @@ class Recording:
         self._gives_way = gives_way
         self._take_over()
         if self._session is None:
+            self._step_down(source or _text_of(filename, frame))
             self._session = Sessions(self.options)
         if cell_globals is not None:
             self._session.start(None, cell_globals)
@@ -103,6 +108,17 @@ class Recording:
             self._session.start(None, root_file=filename)
         else:
             self._session.start(frame or sys._getframe(1))
+
+    def _step_down(self, source: str) -> None:
+        """Goes on at level ``calls`` where level ``ops`` would keep the program from making a subclass of tensors."""
+        if self.options.level != "ops":
+            return
+        from inplace_magic.capture.stepping_aside.subclasses import made_of_a_tensor
+
+        names = made_of_a_tensor(source)
+        if names:
+            self._stepped_down = STEPPED_DOWN.format(names=listed([f"`{name}`" for name in names]))
+            self.options = replace(self.options, level="calls")
 
     @property
     def began(self) -> bool:
@@ -179,8 +195,11 @@ class Recording:
                 source=source,
                 last=last,
             )
-            if self._gave_way:
-                trace = replace(trace, blindness=(*trace.blindness, GAVE_WAY))
+            if error is not None and trace.refusal is None:
+                trace = replace(trace, answer=self._answer(error, cell))
+            added = (GAVE_WAY,) if self._gave_way else ()
+            added = (self._stepped_down, *added) if self._stepped_down else added
+            trace = replace(trace, blindness=(*trace.blindness, *added)) if added else trace
             live = session.live()
             if last:
                 trace = self._ended(trace)
@@ -189,6 +208,12 @@ class Recording:
         with use_language(self.options.lang):
             self.report = replace(analyze(trace), live=live)
         return self.report
+
+    def _answer(self, error: BaseException, cell: int | None) -> Answer | None:
+        from inplace_magic.answering.asked import made
+
+        with use_language(self.options.lang):
+            return made(error, cell)
 
     def _ended(self, trace: Trace) -> Trace:
         assert self._session is not None
@@ -217,6 +242,12 @@ class Recording:
 def running_here() -> Recording | None:
     """What records on this thread, or would but for a pause."""
     return _of_thread.get(get_ident())
+
+
+def _text_of(filename: str | None, frame: FrameType | None) -> str:
+    """The text that was compiled under a name, or the one that a frame runs."""
+    name = frame.f_code.co_filename if filename is None and frame is not None else filename
+    return "".join(linecache.getlines(name)) if name is not None else ""
 
 
 def _frame_of(filename: str | None) -> FrameType | None:

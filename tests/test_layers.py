@@ -41,7 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "last": GROUND | set(READ_SIDE),
     "news": GROUND | set(READ_SIDE),
     "windows": GROUND | {"news", *READ_SIDE},
-    "recording": GROUND | {"source", "capture", "report"},
+    # what it asks explains the error that ended a block
+    "recording": GROUND | {"source", "capture", "report", "answering"},
     "api": GROUND | {"last", "rerun", "capture", "deliver", "recording", "report", "scheduling", "windows"},
     "comparing": GROUND | {"api", "rerun", *READ_SIDE},
     "proving": GROUND | {"answering", "api", "rerun", *READ_SIDE},

@@ -53,9 +53,9 @@ def answer_of(error: BaseException, number: int | None = None) -> Answer | None:
         number: execution count of the cell that raised it, where that is known.
     """
     if error is not getattr(sys, "last_value", None):  # nothing keeps it: a later one can have its `id`
-        return _made(error, number)
+        return made(error, number)
     if _latest.key != id(error):
-        _latest.key, _latest.answer = id(error), _made(error, number)
+        _latest.key, _latest.answer = id(error), made(error, number)
     return _latest.answer
 
 
@@ -64,7 +64,13 @@ def is_known(error: BaseException) -> bool:
     return _latest.key == id(error)
 
 
-def _made(error: BaseException, number: int | None) -> Answer | None:
+def made(error: BaseException, number: int | None) -> Answer | None:
+    """Return the answer to an error, made anew.
+
+    Args:
+        error: with its traceback.
+        number: execution count of the cell that raised it, where that is known.
+    """
     can_be = any(isinstance(each, _KINDS) for each in chained(error))  # else nothing is loaded for it
     if not can_be or not {"torch", "paddle"} & set(sys.modules):
         return None

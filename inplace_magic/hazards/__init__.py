@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inplace_magic.analysis.story import Story, story_of
+from inplace_magic.hazards import explained
 from inplace_magic.hazards.all_rules import FOR_PADDLE, NEED_EVERY_CALL, RULES
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
@@ -52,11 +53,13 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
     found, weaker = (
         [hazard for hazard in each if not _rests_on_the_uncertain(story, hazard)] for each in (found, weaker)
     )
+    if not any(hazard.raised for hazard in found) and (said := explained.of_the_error(story)) is not None:
+        found.append(said)
     blamed = {hazard.mutation for hazard in found if hazard.is_alarm}
     found += [hazard for hazard in weaker if not any(_are_one_mistake(hazard.mutation, site) for site in blamed)]
     found = quiet(told_once(found))
     found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
-    cures = {code: known for rule in rules for code, known in rule.cures.items()}
+    cures = {**explained.CURES, **{code: known for rule in rules for code, known in rule.cures.items()}}
     return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
         faults
     )

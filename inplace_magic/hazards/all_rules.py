@@ -1,6 +1,6 @@
 """All rules, in the order in which they run.
 
-A new rule is a module with ``RULE``, its check and its cures, or a row of a mechanism's ``RULES``; and one entry here.
+A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from inplace_magic.hazards.handed import (
     handed_part_written,
     lookup_shortened,
 )
-from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import could_be_in_place, graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, overlap_refused, swapped
 from inplace_magic.hazards.rule import Rule
@@ -53,6 +53,7 @@ RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
     saved_values_changed.RULE,
     graph_used_twice.RULE,
+    graph_grows.RULE,
     recomputed_with_other_values.RULE,
     *in_one_call.RULES,
     *swapped.RULES,

@@ -17,6 +17,7 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "
     "backwards in a sum are not counted",
     "gradients-thrown-away": "as for `gradients-left-over`: which backward filled a gradient is not seen",
+    "graph-grows": "which of what a node keeps is memory of its own is not measured at Paddle's calls",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
     "memory-not-filled": "which of Paddle's operations give memory as it is, and which make one number of all "
     "elements, is not in the record",

@@ -172,6 +172,12 @@ class Bench:
         with self._runner(changes) as runner:
             return slope_of(runner)
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of the program, as far as they are known."""
+        for lines in (self._trace.source, *(text.lines for text in self._trace.sources)):
+            yield from lines
+
     def changes(self, diffs: Iterable[str]) -> Changes:
         """What some diffs change.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
@@ -54,7 +56,13 @@ def is_worth_showing(proof: Proof) -> bool:
     """Whether a candidate that only a run speaks for may be shown: it is proven, or every gradient is right though a
     variable is another, or the program is refused as it is written and has the same loss with it."""
     told = {each.template for each in proof.told}
-    return proof.verdict == "proven" or bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
+    alike = bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
+    return proof.verdict == "proven" or (alike and proof.verdict == "other numbers")
+
+
+def is_contradicted(proof: Proof) -> bool:
+    """Whether the gradients with a fix are not the derivative of the loss with it."""
+    return any(each.template == words.NOT_THE_SLOPE for each in proof.told)
 
 
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
@@ -100,7 +108,7 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
     if meant.failure is not None:
         same = same_bits(bench.first_loss, ran.outcome.roots)
         told = Told(words.SAME_LOSS if same else words.REFUSED)
-        return proof_of("other numbers", told, *_slope(bench, cured), *more, gradient_errors=errors)
+        return _by_slope(bench, cured, (told,), more, gradient_errors=errors)
     lost = [name for group, name in meant.outcome.values if group == "gradient" and name.endswith(".grad")]
     lost = [name for name in lost if ("gradient", name) not in ran.outcome.values]
     if lost:
@@ -118,11 +126,11 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
     found = _told_apart(bench, cured)
     if found is None:
         return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
+    facts: dict[str, Any] = {"differences": found.differences, "gradient_errors": errors}
     if found.same_gradients and not meant.own_hooks:
-        more = (Told(words.SAME_GRADIENTS), *more)
+        return proof_of("other numbers", found.told, Told(words.SAME_GRADIENTS), *more, **facts)
     hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
-    sentences = (found.told, *hooks, *_slope(bench, cured), *more)
-    return proof_of("other numbers", *sentences, differences=found.differences, gradient_errors=errors)
+    return _by_slope(bench, cured, (found.told, *hooks), more, **facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +156,21 @@ def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
     return _Apart(told, agreement.differences[:MOST_DIFFERENCES], same_gradients)
 
 
-def _slope(bench: Bench, cured: _Cured) -> tuple[Told, ...]:
-    """What finite differences say of the gradients with the fix; nothing where they cannot tell."""
+_CUTS = re.compile(r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled")
+"""Words of a text that can keep a gradient from being the derivative of the loss."""
+
+
+def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:
+    """The proof of a fix that leaves other numbers, as finite differences judge its gradients. Those of another loss
+    refute it, unless something else in the program can be why, such as a ``detach()`` that was there before."""
     slope = bench.slope(cured.changes)
-    return words.of_slope(slope.by_gradient, slope.by_difference, agrees=slope.agrees) if slope is not None else ()
+    if slope is None:
+        return proof_of("other numbers", *told, *more, **facts)
+    said = words.of_slope(slope.by_gradient, slope.by_difference, agrees=slope.agrees)
+    added = [line for hunks in cured.changes.values() for hunk in hunks for line in hunk.new]
+    its_own = any(map(_CUTS.search, added)) or not any(map(_CUTS.search, bench.lines))
+    refuted = not slope.agrees and its_own
+    return proof_of("refuted" if refuted else "other numbers", *told, *said, *more, **facts)
 
 
 _Line = tuple[int | None, str | None, int]

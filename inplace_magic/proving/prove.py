@@ -15,16 +15,16 @@ from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.cheapest import cheapest
-from inplace_magic.proving.judging import is_worth_showing, judged, measured
+from inplace_magic.proving.judging import is_contradicted, is_worth_showing, judged, measured
 from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
 
 PROVABLE = ("error", "silent")
-"""Severities of findings whose fixes are tried."""
+"""Severities of findings whose fixes are tried; of a warning the diff alone is."""
 
 
 def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) -> Report:
-    """The report with a proof for each finding of severity error or silent; see :meth:`.Report.prove`.
+    """The report with a proof for each finding of severity error or silent and each diff; see :meth:`.Report.prove`.
 
     Args:
         report: of a watch that ran in this process.
@@ -32,9 +32,12 @@ def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) ->
         allowed: files, commands and the network may be used again.
     """
     with use_language(report.language):
-        serious = [hazard for hazard in report.findings if hazard.severity in PROVABLE]
+        serious = [each for each in report.findings if each.severity in PROVABLE]
+        serious += [each for each in report.findings if each.severity == "warning" and each.diff]
         tried, why = _tried(report, serious, frame, allowed=allowed)
-        tried += [replace(hazard, proof=proof_of("not tried", why)) for hazard in serious[len(tried) :]] if why else []
+        if why is not None:
+            untried = proof_of("not tried", why)
+            tried += [replace(e, proof=untried) if e.severity in PROVABLE else e for e in serious[len(tried) :]]
         by_finding = {id(hazard): new for hazard, new in zip(serious, tried, strict=False)}
         kept = [by_finding.get(id(hazard), hazard) for hazard in report.findings]
         return replace(report, findings=tuple(_with_new(kept, tried[len(serious) :])))
@@ -57,12 +60,14 @@ def _tried(
     tried: list[Hazard] = []
     if report.origin is None:
         return tried, Told(words.NOT_HERE)
-    diffs = [hazard.diff for hazard in serious if hazard.diff]
+    diffs = [hazard.diff for hazard in serious if hazard.diff and hazard.severity in PROVABLE]
     try:
         with report.origin.begun(frame) as staged:
             bench = Bench(staged, report.trace, allowed=allowed)
             _same_again(bench, report)
-            tried.extend(_one(bench, report, hazard, diffs) for hazard in serious)
+            for hazard in serious:
+                together = diffs if hazard.severity in PROVABLE else []
+                tried.append(_one(bench, report, hazard, together))
             tried.extend(_one(bench, report, hazard, [hazard.diff]) for hazard in unruled.found(bench, report))
     except Repeated as stopped:
         return tried, Told(words.REPEATS, (("what", stopped.sentence),))
@@ -72,28 +77,39 @@ def _tried(
 
 
 def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
-    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not."""
-    refuted = None
+    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not.
+
+    A fix that leaves other numbers, and gradients that are not the derivative of its loss, gives way to any other.
+    """
+    own = None
     if hazard.diff:
-        proof = judged(bench, report, hazard, diffs)
-        if proof.verdict != "refuted":
-            return cheapest(bench, report, replace(hazard, proof=proof))
-        refuted = proof
-    count, best = 0, None
+        own = replace(hazard, proof=judged(bench, report, hazard, diffs))
+        assert own.proof is not None
+        if own.proof.verdict != "refuted" and not is_contradicted(own.proof):
+            return cheapest(bench, report, own)
+    shown, last = None, own if own is not None and own.proof is not None and own.proof.verdict != "refuted" else None
+    count = 0
     about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right
     for candidate in candidates(story_of(report.trace), hazard) if about_saved else ():
         proof = judged(bench, report, candidate, [candidate.diff])
+        tried = replace(candidate, proof=proof)
         if proof.verdict == "proven":
-            return replace(candidate, proof=proof)
-        best = best or (replace(candidate, proof=proof) if is_worth_showing(proof) else None)
-        count += 1
-    if best is not None:
-        return best
-    if refuted is not None:
-        return replace(hazard, proof=refuted, diff="", price_bytes=None, fix=str(Told(words.NO_CURE)))
+            return tried
+        if is_worth_showing(proof) and is_contradicted(proof):
+            last = last or tried
+        elif is_worth_showing(proof):
+            shown = shown or tried
+        count += proof.verdict != "not tried"
+    if shown or last:
+        return shown or last or hazard
+    if own is not None:
+        return replace(own, diff="", price_bytes=None, fix=str(Told(words.NO_CURE)))
     errors = measured(bench, hazard)
-    why = Told(words.NONE_CURES, (("count", str(count)),)) if count else Told(words.NO_DIFF)
-    return replace(hazard, proof=proof_of("not tried", why, *words.of_errors(errors), gradient_errors=errors))
+    more = words.of_errors(errors)
+    if not count:
+        return replace(hazard, proof=proof_of("not tried", Told(words.NO_DIFF), *more, gradient_errors=errors))
+    why = Told(words.NONE_CURES, (("count", str(count)),)) if count > 1 else Told(words.DOES_NOT_CURE)
+    return replace(hazard, proof=proof_of("refuted", why, *more, gradient_errors=errors))
 
 
 def _same_again(bench: Bench, report: Report) -> None:

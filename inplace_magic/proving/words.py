@@ -66,6 +66,7 @@ TOGETHER = N_("It takes the fixes of the other findings as well.")
 NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
 NO_DIFF = N_("No change of lines is known that could be tried.")
 NONE_CURES = N_("Of {count} changes that were tried, none is right.")
+DOES_NOT_CURE = N_("The one change that was tried is not right.")
 NO_CURE = N_("No change that was tried cures it.")
 REPEATS = N_("A second run would do again what cannot be done on copies: {what}.")
 WRONG_NOW = N_(

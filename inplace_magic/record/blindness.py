@@ -61,6 +61,10 @@ PROCESSES = N_("The watched code started other processes ({count} or more). What
 GAVE_WAY = N_(
     "The program began a watch of its own: this one ended there, and what came after is in the program's own report."
 )
+STEPPED_DOWN = N_(
+    "Level `ops` was asked for, and the watch went on at level `calls`: under any dispatch mode PyTorch refuses to "
+    "make an object of {names} from a tensor."
+)
 FORKED = N_("This is a forked child of the process that was watched; a child is not watched.")
 TOO_DEEP = N_(
     "From {place} on, the autograd nodes of {count} results were not looked at, nor what they saved: their graphs are "
@@ -104,7 +108,7 @@ _EARLIER = (
 SENTENCES = (
     *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP, NAMES_LIMITED),
     *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
-    *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, FORKED),
+    *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, STEPPED_DOWN, FORKED),
     *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),
     TWO_FRAMEWORKS,
     *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
@@ -162,7 +166,7 @@ def unseen_work(sentences: Iterable[str]) -> tuple[str, ...]:
 
 
 _NUMBER = r"[\d,]+"
-_VALUES = {"file": ".+", "node": ".+", "place": ".+", "call": ".+"}
+_VALUES = {"file": ".+", "node": ".+", "place": ".+", "call": ".+", "names": ".+"}
 """What stands for a placeholder, where that is no number."""
 
 

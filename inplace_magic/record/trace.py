@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from inplace_magic.record.answer import Answer
 from inplace_magic.record.autograd import AutogradNode, Backward, IdleStep, Registration, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, OpEvent, UnseenWrite
 from inplace_magic.record.memory import MemoryReading, Storage
@@ -86,6 +87,8 @@ class Trace:
     """What the watched block raised, as ``RuntimeError: text``."""
     refusal: Refusal | None = None
     """What autograd refused, where that is why the block ended."""
+    answer: Answer | None = None
+    """What the error left tells of its cause, where it is of autograd and nothing was refused that a rule is about."""
     level: str = "calls"
     framework: Literal["torch", "paddle"] = "torch"
     """Whose tensors these are."""

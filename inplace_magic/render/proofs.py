@@ -19,6 +19,13 @@ _WORDS = {
     "not tried": ("–", N_("Not tried.")),
 }
 """Symbol and word of each verdict."""
+_NO_NUMBERS = N_("Tried: it runs.")
+"""Of a fix of a program that never ran to its end, and so left no numbers."""
+
+
+def _word(proof: Proof) -> tuple[str, str]:
+    symbol, word = _WORDS[proof.verdict]
+    return symbol, _(word if proof.differences or proof.verdict != "other numbers" else _NO_NUMBERS)
 
 
 def to_line(finding: Hazard) -> str:
@@ -31,8 +38,8 @@ def to_line(finding: Hazard) -> str:
 
 def in_words(proof: Proof) -> str:
     """What trying a fix showed, in one line."""
-    symbol, word = _WORDS[proof.verdict]
-    return f"{symbol} {sentences(_(word), proof.reason)}"
+    symbol, word = _word(proof)
+    return f"{symbol} {sentences(word, proof.reason)}"
 
 
 def to_markup(finding: Hazard) -> str:
@@ -45,7 +52,7 @@ def to_markup(finding: Hazard) -> str:
 
 def as_markup(proof: Proof) -> str:
     """What trying a fix showed, as HTML."""
-    symbol, word = _WORDS[proof.verdict]
+    symbol, word = _word(proof)
     ink = style.GREEN_INK if proof.verdict == "proven" else style.INK
-    head = tag("b", f"color:{ink}", esc(f"{symbol} {_(word)} "))
+    head = tag("b", f"color:{ink}", esc(f"{symbol} {word} "))
     return tag("div", "margin:0 0 6px", head, prose(proof.reason))

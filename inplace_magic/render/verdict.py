@@ -46,7 +46,7 @@ def _counted(report: Report) -> str:
         said = _("{calls}, {light} of them only counted").format(calls=said, light=f"{light:,}")
     if report.trace.discarded:
         return _("{calls}, {kept} of them kept").format(calls=said, kept=f"{len(calls):,}")
-    own, others = count_writes(calls)
+    own, others = count_writes([call for call in calls if call.error is None])
     if others:
         told = _("{calls}, in-place: {count} by your lines, {others} inside layers, initialisation and optimizers")
     else:
@@ -60,8 +60,11 @@ def _fine(report: Report) -> str:
         return _("Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails.")
     unseen = listed(unseen_work(report.trace.blindness))
     said = _counted(report)
-    if caught := sum(call.error is not None for call in calls):
-        said = _("{said}, {count} raised an error that the code caught").format(said=said, count=caught)
+    if raised := sum(call.error is not None for call in calls):
+        told = _("{said}, {count} raised an error")  # of several cells one can have ended with it
+        if report.trace.cell is not None or all(call.callsite is None or call.callsite.cell is None for call in calls):
+            told = _("{said}, {count} raised an error that the code caught")
+        said = told.format(said=said, count=raised)
     if notes := len(report.findings):
         said = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes).format(
             said=said, count=notes

@@ -3,7 +3,9 @@
 The program runs up to its first backward, in float64: its variables are copied as such, and what it makes itself gets
 that dtype by default. Then it runs again with every leaf moved a little along a random direction, and back, and the
 change of the loss is held against what the gradients say of it. A leaf is moved right before the first call that makes
-a graph of it: initialised it is by then, and a run without moving tells which call that is.
+a graph of it: initialised it is by then, and a run without moving tells which call that is. ``h.detach()`` that was
+made to require grad is a leaf as well; it is moved from where it was, so that moving what it came from does not reach
+the loss through it, as no gradient does.
 
 Not told: of a loss that is not one number, of a program that insists on another dtype, of one that is random.
 """
@@ -71,7 +73,7 @@ def slope_of(runner: Runner) -> Slope | None:
 
 
 def _difference(runner: Runner, looked: _Looking, number: int, step: float) -> float | None:
-    up, down = (_loss(runner, _Moving(looked.reads, number, way)) for way in (step, -step))
+    up, down = (_loss(runner, _Moving(looked, number, way)) for way in (step, -step))
     return None if up is None or down is None else (up.loss - down.loss) / (2 * step)
 
 
@@ -131,6 +133,8 @@ class _Looking(TorchFunctionMode):
         self.leaves: list[torch.Tensor] = []
         self.reads: dict[int, list[int]] = {}
         """By the number of the call, which of the leaves among its arguments are read for the first time."""
+        self.values: list[torch.Tensor | None] = []
+        """Of each leaf that is no parameter, what it held when it was first read."""
         self.unsure = False
         """Whether one was read before, where no graph was made: its values may have gone on another way. Or one has
         another dtype."""
@@ -145,6 +149,7 @@ class _Looking(TorchFunctionMode):
         if new and torch.is_grad_enabled() and any(_graphs_in(result, 0)):
             self.reads[number] = new
             self.leaves += [given[place] for place in new]
+            self.values += [None if _is_parameter(given[place]) else given[place].detach().clone() for place in new]
             self.unsure |= any(given[place].dtype != torch.float64 for place in new)
         elif new and not torch.is_grad_enabled() and name not in _NO_VALUES and not name.endswith("_"):
             self.unsure = True
@@ -154,20 +159,27 @@ class _Looking(TorchFunctionMode):
 class _Moving(TorchFunctionMode):
     """Moves each leaf, right before it is first read, along a direction."""
 
-    def __init__(self, reads: dict[int, list[int]], number: int, step: float) -> None:
+    def __init__(self, looked: _Looking, number: int, step: float) -> None:
         super().__init__()
         self.leaves: list[torch.Tensor] = []
-        self._reads, self._number, self._step = reads, number, step
+        self._looked, self._number, self._step = looked, number, step
         self._count = self._moved = 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         number, self._count = self._count, self._count + 1
-        if number in self._reads:
+        if number in self._looked.reads:
             given = list(_leaves_in((args, kwargs), 0))
-            for place in self._reads[number]:
+            for place in self._looked.reads[number]:
+                before = self._looked.values[self._moved]
+                if before is not None:
+                    given[place].data.copy_(before)
                 given[place].data.add_(_direction(given[place], self._moved, self._number), alpha=self._step)
                 self._moved += 1
         return func(*args, **(kwargs or {}))
+
+
+def _is_parameter(leaf: torch.Tensor) -> bool:
+    return isinstance(leaf, torch.nn.Parameter)
 
 
 def _leaves_in(value: Any, depth: int) -> Iterator[torch.Tensor]:

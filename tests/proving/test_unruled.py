@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from cells import run_cell
-from proving.trying import SILENT, watched
+from proving.trying import SILENT, proof_of, verdict_on, watched
 
 from inplace_magic import Hazard, Report
 from inplace_magic.rerun.outcome import Outcome, gradient_errors
@@ -126,10 +126,15 @@ def test_of_other_numbers_finite_differences_say_whether_they_are_the_derivative
     assert ip.user_ns["w"].dtype == torch.float32
 
 
-def test_where_something_is_detached_they_are_not(ip: Any) -> None:
+def test_where_something_is_detached_they_are_not_and_a_proven_change_comes_first(ip: Any) -> None:
     run_cell(ip, f"%%inplace_watch -o report\n{GAN.replace('(x * w).sum()', '(x * w * w.detach()).sum()')}")
+    report = ip.user_ns["report"]
 
-    assert "its gradients are not the derivative of the loss" in reason(ip.user_ns["report"])
+    proof = verdict_on(report)
+
+    assert proof.verdict == "other numbers"
+    assert "its gradients are not the derivative of the loss" in proof.reason
+    assert proof_of(report).verdict == "proven"
 
 
 def test_of_a_program_that_insists_on_another_dtype_nothing_is_said(ip: Any) -> None:

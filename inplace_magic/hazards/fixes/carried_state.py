@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.stepped import Carried
+from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import Edit, Listing
 
@@ -40,3 +42,18 @@ def _may_be_none(listing: Listing, name: ast.Name) -> bool:
         statement = listing.parents.get(statement)
     value = getattr(statement, "value", None)
     return value is None or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
+
+
+def kept_without_history(write: Written) -> Fix | None:
+    """``total += loss.detach()``, ``losses.append(loss.detach())``."""
+    statement, listing = write.statement, write.listing
+    value: ast.expr | None = statement.value if isinstance(statement, ast.AugAssign) else None
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        value = statement.value.args[0] if len(statement.value.args) == 1 else None
+    if value is None:
+        return None
+    text = listing.text(value)
+    simple = isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    edit = listing.substitute([(value, f"{text}.detach()" if simple else f"({text}).detach()")])
+    sentence = _("Keep the values alone: with `.detach()` each pass's graph is freed when the pass is over.")
+    return Fix(write.site, listing, (edit,), None, sentence) if edit is not None else None

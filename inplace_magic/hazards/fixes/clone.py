@@ -87,7 +87,8 @@ def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
     story = write.story
     if write.call is None or write.mutation is None or write.mutation.counter is None:
         return []
-    counters = {mutation.counter for mutation in write.call.mutations}  # a `_foreach_` call writes several tensors
+    calls = (each for each in story.trace.calls if each.callsite == write.site)  # `for m in maps: m += 1` writes each
+    counters = {mutation.counter for call in calls for mutation in call.mutations}
     found = []
     for saved in story.trace.saved:
         node = story.nodes[saved.node]

@@ -34,8 +34,32 @@ def for_a_leaf(write: Written) -> Fix | None:
     made = write.story.innermost_new(write.meta.tensor, write.call.index)
     if any(meta.requires_grad for meta in others) or (is_computed(made) and not write.meta.is_view):
         parameter = write.meta.cls == "Parameter"
-        return None if parameter or _leaf_is_needed(write) else _saying(bound_anew(write), computed)
+        return None if parameter or _leaf_is_needed(write) else _saying(_anew(write), computed)
+    if write.meta.is_view and write.path is not None and write.path.isidentifier() and _goes_on(write, write.path):
+        return _saying(bound_anew(write), computed)  # without recording, the leaf would get a gradient of what is gone
     return _under_no_grad(write)
+
+
+def _goes_on(write: Written, path: str) -> bool:
+    """Whether a written view is computed with afterwards: ``flat = leaf.view(-1, 4)`` is, ``row = leaf[0]``, through
+    which values are set, is not."""
+    return any(not _is_printed(write, node) for node in loads_after(write.listing, write.statement, path))
+
+
+def _is_printed(write: Written, node: ast.expr) -> bool:
+    calls = (above for above in write.listing.around(node) if isinstance(above, ast.Call))
+    return any(path_text(call.func) == "print" for call in calls)
+
+
+def _anew(write: Written) -> Fix | None:
+    """The name bound to a new tensor: one copy above the loops around the write, where no other form gives one."""
+    fix = bound_anew(write)
+    loop = _outermost_loop(write)
+    if fix is None or fix.edits[0].new[0].count("\n") != 1 or loop is None:
+        return fix
+    indent = write.listing.indent(loop)
+    copied = Edit(loop.lineno, loop.lineno - 1, (f"{indent}{write.path} = {write.path}.clone()",))
+    return replace(fix, edits=(copied,)) if write.listing.alone(write.statement) else None
 
 
 def _saying(fix: Fix | None, sentence: str) -> Fix | None:
@@ -55,11 +79,44 @@ def _leaf_is_needed(write: Written) -> bool:
     listing, statement = write.listing, write.statement
     if not listing.whole or any(True for _ in loads_after(listing, statement, f"{write.path}.grad")):
         return True
-    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
-    return loop is not None and write.path not in variables_bound(loop)
+    loop = _outermost_loop(write)
+    return loop is not None and (write.meta is None or not _is_filled(write, loop))
+
+
+def _outermost_loop(write: Written) -> ast.For | ast.While | None:
+    """The outermost loop of its function that goes round the write with one tensor under the name."""
+    found = None
+    for node in write.listing.around(write.statement):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            break
+        if isinstance(node, (ast.For, ast.While)):
+            if write.path in variables_bound(node):
+                break
+            found = node
+    return found
+
+
+def _is_filled(write: Written, loop: ast.For | ast.While) -> bool:
+    """Whether a loop does nothing with a tensor but write parts of it: ``embeds[row, start] = image[row]``."""
+    own = set(ast.walk(write.statement))
+    reads = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == write.path)
+    return isinstance(write.statement, ast.Assign) and all(node in own for node in reads)
 
 
 def _under_no_grad(write: Written) -> Fix | None:
+    return _under(write, "no_grad", _("Put the update of the values under `with torch.no_grad():`."))
+
+
+def under_inference_mode(write: Written) -> Fix | None:
+    """A state that an object keeps, made under ``inference_mode``, is written under it as well: a copy under its name
+    would leave the tensor that others were given as it was."""
+    others = any(meta.requires_grad for meta in write.call.inputs) if write.call is not None else True
+    if others or write.path is None or write.path.isidentifier() or not write.site.direct:
+        return None
+    return _under(write, "inference_mode", _("Write it under `with torch.inference_mode():`, as it was made."))
+
+
+def _under(write: Written, mode: str, sentence: str) -> Fix | None:
     listing, first = write.listing, write.statement
     if not isinstance(first, (ast.Assign, ast.AugAssign, ast.Expr)):
         return None
@@ -73,8 +130,7 @@ def _under_no_grad(write: Written) -> Fix | None:
         return None
     deeper, indent = listing.deeper(first), listing.indent(first)
     rows = [f"{deeper}{line[len(indent) :]}" for entry in group for line in listing.whole_lines(entry)]
-    edit = Edit(first.lineno, group[-1].lineno, (spelled(f"{listing.indent(first)}with torch.no_grad():"), *rows))
-    sentence = _("Put the update of the values under `with torch.no_grad():`.")
+    edit = Edit(first.lineno, group[-1].lineno, (spelled(f"{listing.indent(first)}with torch.{mode}():"), *rows))
     return Fix(write.site, listing, (edit,), None, sentence)
 
 

@@ -51,3 +51,11 @@ def _copied(write: Written, origin: Callsite, listing: Listing, node: ast.expr |
     change = copied_as_given(write, listing, origin, node) if node is not None else None
     edits = edits_of(listing, [change]) if change is not None else ()
     return Fix(origin, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+
+
+def array_copied(write: Written) -> Fix | None:
+    """A copy where the array was taken, which is the finding's origin."""
+    listing, origin = write.listing, write.hazard.origin
+    node = listing.expression_at(origin) if origin is not None else None
+    edits = edits_of(listing, [(node, f"{listing.text(node)}.copy()")]) if node is not None else ()
+    return Fix(write.site, listing, edits) if edits else None

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_magic.hazards.fixes import clone, reorder, return_new
+from inplace_magic.hazards.fixes import clone, paper, reorder, return_new
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, cloned_first, made_out_of_place, value_given
 from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew, keeps_its_history, seen_by_others
@@ -37,7 +37,7 @@ def version_moved(write: Written) -> Fix | None:
     ways = (*ways, reorder.reordered) if leaf else ways
     if not (leaf and ".step(" in write.site.statement):
         ways = (*ways, clone.where_it_was_saved, return_new.from_the_hook)
-    return next((fix for way in ways if (fix := way(write)) is not None), None)
+    return next((fix for way in ways if (fix := way(write)) is not None and paper.holds(write, fix)), None)
 
 
 def version_kept(write: Written) -> Fix | None:

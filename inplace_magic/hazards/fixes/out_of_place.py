@@ -56,6 +56,9 @@ def new_value(listing: Listing, call: ast.expr) -> str | None:
     later = [value for link in links[:-1] for value in (*link.args, *(entry.value for entry in link.keywords))]
     if any(path_text(inner) == root for value in later for inner in ast.walk(value)):
         return None  # the argument of a later link reads what an earlier one wrote
+    given = [value for link in links for value in (*link.args, *(entry.value for entry in link.keywords))]
+    if base is not node and any(_behind_alias(inner) for value in given for inner in ast.walk(value)):
+        return None  # the new tensor would have a part of its history
     text = listing.text(base)
     if len(links) == 1:
         return _one_link(listing, links[0], text)
@@ -159,7 +162,8 @@ def _boolean_mask(listing: Listing, statement: ast.Assign, path: str) -> str | N
 
 def seen_by_autograd(listing: Listing, statement: ast.stmt) -> str | None:
     """``h[h < 0.5] = 0`` for ``h.data[h.data < 0.5] = 0``: the statement with ``.data`` and ``.detach()`` taken off
-    what it writes; as it stands where it writes no such alias, None where they cannot be taken off."""
+    what it writes, and off what it reads of that: ``h[:, 0] = h[:, 0].clone().exp()`` reads a copy, since autograd may
+    keep what is read. As it stands where it writes no such alias, None where they cannot be taken off."""
     written: ast.expr | None = None
     if isinstance(statement, ast.Assign):
         written = statement.targets[0]
@@ -172,18 +176,27 @@ def seen_by_autograd(listing: Listing, statement: ast.stmt) -> str | None:
                 break
             written = written.func.value
     inside = [node for node in ast.walk(written) if isinstance(node, ast.expr)] if written is not None else []
-    aliases = [(node, base) for node in inside if (base := _behind_alias(node)) is not None]
-    if not aliases:
+    bases = {path_text(base) for node in inside if (base := _behind_alias(node)) is not None}
+    if not bases:
         return listing.text(statement)
+    everywhere = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
+    aliases = [(node, base) for node in everywhere if (base := _behind_alias(node)) is not None]
+    cuts: list[tuple[int, int, str]] = []
+    for node, base in aliases:
+        if path_text(base) not in bases or {node.lineno, node.end_lineno, base.end_lineno} != {statement.lineno}:
+            return None  # what another tensor gives without its history is left open
+        cuts.append((base.end_col_offset or 0, node.end_col_offset or 0, ""))
+        if node not in inside:
+            part = listing.parents.get(node)
+            end = (part if isinstance(part, ast.Subscript) and part.value is node else node).end_col_offset or 0
+            cuts.append((end, end, ".clone()"))
     text, shift = listing.text(statement).encode(), statement.col_offset
-    for node, base in sorted(aliases, key=lambda pair: -(pair[0].end_col_offset or 0)):
-        if {node.lineno, node.end_lineno, base.end_lineno} != {statement.lineno}:
-            return None
-        text = text[: (base.end_col_offset or 0) - shift] + text[(node.end_col_offset or 0) - shift :]
+    for first, last, new in sorted(cuts, reverse=True):
+        text = text[: first - shift] + new.encode() + text[last - shift :]
     return text.decode(errors="replace")
 
 
-def _behind_alias(node: ast.expr) -> ast.expr | None:
+def _behind_alias(node: ast.AST) -> ast.expr | None:
     """``x`` of ``x.data`` and of ``x.detach()``."""
     if isinstance(node, ast.Attribute) and node.attr == "data":
         return node.value

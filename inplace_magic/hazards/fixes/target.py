@@ -15,6 +15,7 @@ from functools import lru_cache
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.holders import is_read_by_another_name
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -91,7 +92,8 @@ def can_bind_anew(write: Written) -> bool:
     leaf = write.meta is not None and write.meta.is_trainable
     if leaf and write.call is not None and write.call.was_refused("view of a custom function written"):
         leaf = False  # seen before the function gave it its history
-    may_go = write.call is not None and write.call.was_refused("leaf written") and path.isidentifier()
+    refused = write.call.refusal.kind if write.call is not None and write.call.refusal is not None else None
+    may_go = refused in ("leaf written", "view of a leaf written") and path.isidentifier()
     if leaf and not may_go:
         return False  # a parameter must stay the object that the optimizer knows
     if not _assignable(write, path) or seen_by_others(write):
@@ -258,7 +260,8 @@ def seen_by_others(write: Written) -> bool:
             same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
             if not same_statement and path not in paths_read(call.callsite, write.site):
                 return True
-    return False
+    refused = write.hazard.raised or write.hazard.saved is not None  # else that others see it is the finding
+    return refused and is_read_by_another_name(story, write.call, path, meta.tensor)
 
 
 def _is_snapshot(write: Written) -> bool:

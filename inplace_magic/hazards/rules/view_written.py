@@ -37,6 +37,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.iterated import base_name, is_seen_through_its_base, taken_by_index
+from inplace_magic.hazards.fixes.leaf import under_inference_mode
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.fixes.reorder import taken_after_the_write
 from inplace_magic.hazards.fixes.target import Fix, Written
@@ -225,7 +226,7 @@ RULE = Rule(
         MULTI_OUTPUT: Cures((flag_turned_off, taken_by_index, _not_written), (advice,)),
         BASE: Cures((taken_after_the_write,)),
         DETACHED: Cures((bound_anew,)),
-        INFERENCE: Cures((flag_turned_off, value_given, bound_anew), (advice,)),
+        INFERENCE: Cures((flag_turned_off, under_inference_mode, value_given, bound_anew), (advice,)),
         NO_GRAD: Cures((flag_turned_off, _not_written), (advice,)),
         CUSTOM: Cures((flag_turned_off, value_given, bound_anew), (advice,)),
     },

@@ -1,0 +1,162 @@
+"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward comes back through it.
+
+``total += loss`` adds a tensor, and the sum's graph reaches every pass that it was made from: all that autograd saved
+for them stays in memory until the sum is gone. Where only its number is wanted, that is memory for nothing, and the
+usual way to run out of it after some hundred passes (https://docs.pytorch.org/docs/stable/notes/faq.html, "My model
+reports cuda runtime error(2): out of memory").
+
+Bad::
+
+    total = 0
+    for batch in data:
+        total += model(batch).pow(2).mean()
+    print(float(total))
+
+Good::
+
+    total = 0
+    for batch in data:
+        total += model(batch).pow(2).mean().item()
+    print(total)
+
+A loss that is summed over time steps and goes backward afterwards is no finding, nor what is smaller than a mebibyte.
+
+Told from the record alone: the same leaves were used pass after pass at one line, what these passes saved is still kept
+at the end, and numbers were read off a tensor whose graph reaches them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges, Hazard
+from inplace_magic.hazards.fixes.carried_state import kept_without_history
+from inplace_magic.hazards.notes.note import LEAST_BYTES, size
+from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.language import _, sentences
+from inplace_magic.record.autograd import AutogradNode
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import paths_in
+from inplace_magic.source.expressions import parse, path_text
+
+CODE = "graph-grows"
+_LEAST_PASSES = 5
+
+
+def check(story: Story) -> Iterator[Hazard]:
+    """Yields one finding for each line whose passes are all kept."""
+    if sum(saved.nbytes or 0 for saved in story.trace.saved) < LEAST_BYTES:
+        return
+    lines: dict[tuple[object, ...], list[AutogradNode]] = {}
+    for node in story.trace.nodes:
+        call = story.calls.get(node.call) if node.pending and node.call is not None else None
+        if call is not None and call.callsite is not None and not story.ran_through.get(node.node):
+            outer = call.callsite.outermost
+            lines.setdefault((outer.cell, outer.file, outer.line), []).append(node)
+    crowded = {key: nodes for key, nodes in lines.items() if len(nodes) >= _LEAST_PASSES}
+    if not crowded:
+        return
+    read = story.reached(_roots_read(story))
+    for nodes in crowded.values():
+        passes = _passes(story, [node for node in nodes if node.node in read])
+        nbytes = _kept_by(story, nodes)
+        holder = _holder(story, nodes, read) if passes >= _LEAST_PASSES and nbytes >= LEAST_BYTES else None
+        if holder is not None:
+            yield _hazard(story, *holder, story.calls[nodes[0].call or 0], passes, nbytes)
+
+
+def _roots_read(story: Story) -> tuple[int, ...]:
+    """The nodes of the tensors of which a call read numbers."""
+    found = (meta.node for call in story.doing("reads values") for meta in call.inputs)
+    return tuple(dict.fromkeys(node for node in found if node is not None))
+
+
+def _passes(story: Story, nodes: list[AutogradNode]) -> int:
+    """How many calls used the leaf that these nodes use most, itself or by a view."""
+    users: dict[int, set[int | None]] = {}
+    for node in nodes:
+        behind = [story.nodes[number] for number in node.next if number in story.nodes]
+        own = [each for each in behind if each.call == node.call]  # a linear layer's transposed weight
+        behind += [story.nodes[number] for each in own for number in each.next if number in story.nodes]
+        for leaf in behind:
+            if leaf.variable is not None:
+                users.setdefault(leaf.variable, set()).add(node.call)
+    return max(map(len, users.values()), default=0)
+
+
+def _kept_by(story: Story, nodes: list[AutogradNode]) -> int:
+    """Bytes of what nodes keep, without leaves."""
+    numbers = {node.node for node in nodes}
+    kept = {saved.storage: saved.nbytes or 0 for saved in story.trace.saved if saved.node in numbers}
+    leaves = {meta.storage for meta in story.observations.values() if meta.is_trainable}
+    return sum(nbytes for storage, nbytes in kept.items() if storage is not None and storage not in leaves)
+
+
+def _holder(story: Story, nodes: list[AutogradNode], read: set[int]) -> tuple[CallEvent, Callsite] | None:
+    """The call, and the line, that goes on from what it gave in the pass before; or that puts each pass's result into a
+    list."""
+    times: Counter[Callsite] = Counter()
+    for node in story.trace.nodes:
+        call = story.calls.get(node.call) if node.node in read and node.call is not None else None
+        if call is not None and call.callsite is not None and _goes_on_from_itself(call.callsite.statement):
+            times[call.callsite] += 1
+            if times[call.callsite] >= _LEAST_PASSES:
+                return call, call.callsite
+    last = max((story.calls[node.call] for node in nodes if node.call is not None), key=lambda call: call.index)
+    site = last.callsite.outermost if last.callsite is not None else None
+    if site is None or ".append(" in site.statement:
+        return (last, site) if site is not None else None
+    bound = _bound_by(site.statement)
+    for alias in story.aliases.beside(site):
+        if "[" in alias.target and alias.source in bound:
+            where = replace(site, line=alias.line, text=alias.text, statement=alias.text, caller=None)
+            return last, where
+    return None
+
+
+def _bound_by(statement: str) -> set[str]:
+    node = parse(statement)
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {name for target in targets if (name := path_text(target)) is not None}
+
+
+@cache
+def _goes_on_from_itself(statement: str) -> bool:
+    """Whether a statement reads what it binds: ``total += loss``, ``h = cell(x, h)``."""
+    node = parse(statement)
+    if isinstance(node, ast.AugAssign):
+        return True
+    targets = [entry for target in getattr(node, "targets", ()) for entry in ast.walk(target)]
+    read = paths_in(ast.unparse(node.value)) if isinstance(node, ast.Assign) else frozenset()
+    return any(path_text(target) in read for target in targets if isinstance(target, ast.expr))
+
+
+def _hazard(story: Story, call: CallEvent, site: Callsite, made: CallEvent, passes: int, nbytes: int) -> Hazard:
+    tensor = next((meta.tensor for meta in (*call.mutated, *call.outputs)), None)
+    return Hazard(
+        code=CODE,
+        severity="warning",
+        message=sentences(
+            _("{line} keeps the graph of every pass: {size} more with each, {total} after {passes}.").format(
+                line=wording.spot(site), size=size(nbytes // passes), total=size(nbytes), passes=passes
+            ),
+            _("No backward comes back through it; only numbers are read off it."),
+        ),
+        fix=_("Keep the values alone, by `.detach()` or `.item()`, or run the loop under `with torch.no_grad():`."),
+        variable=story.bindings.name(tensor) if tensor is not None else None,
+        mutation=site,
+        origin=made.callsite,
+        tensor=tensor,
+        nbytes=nbytes,
+        badges=Badges(wrote=_("kept here"), origin=_("made here, pass after pass")),
+    )
+
+
+RULE = Rule(check, {CODE: Cures((kept_without_history,))})
