@@ -24,6 +24,10 @@ from pathlib import Path
 import torch
 
 import inplace_magic
+from inplace_magic.language import use_language
+from inplace_magic.render.graph.dot import dot_of
+from inplace_magic.render.graph.layout import to_svg
+from inplace_magic.render.page.opened import detail_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.report import Report
 
@@ -111,17 +115,6 @@ MODELS = {
     "bert": Model(BERT, "loss = net(input_ids=ids, labels=ids[:, 0] % 2).loss\nloss.backward()", needs="transformers"),
 }
 
-BEFORE = {
-    "resnet18": "25, 527 × 2584, 14,471",
-    "resnet50": "23, 827 × 2219, 13,249",
-    "mobilenet_v2": "26, 527 × 3012, 15,492",
-    "vit": "20, 616 × 2153, 12,004",
-    "nn.TransformerEncoder": "19, 616 × 2021, 11,633",
-    "unet": "27, 616 × 2848, 16,152",
-    "gpt2": "22, 801 × 1887, 12,368",
-    "bert": "25, 783 × 2435, 15,222",
-}
-"""Boxes, width × height and bytes of the last pictures that were folded by what looked like a loop, in one column."""
 PAGE = Path(__file__).parent.parent / "docs" / "measured" / "pictures.md"
 HEAD = """# Pictures of real models
 
@@ -132,32 +125,37 @@ random weights, small inputs, four blocks where their number is free. Width and 
 
 What the rows say:
 
-- A frame or a box is a module, named by its path and by the class that its author wrote. Of layers in a row one is
-  drawn, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
-- Layers of which one would take half of a picture's 40 boxes, and which write nothing in place, stand in their order,
-  each as one box (`nn.TransformerEncoder`); from five of them on they are one box together.
+- *Overview* is what a notebook shows first where nothing is wrong: boxes, pixels and bytes. Its boxes are modules with
+  the class that their author wrote, and the operations between two of them; shapes stand on the arrows. Before, an
+  overview of a ResNet was one box, and four of the U-Net's nine were lines of code.
+- *Detailed* is `report.to_svg()`, and what is shown where a line of the reader's wrote in place or something is wrong.
+  Of layers in a row one is drawn there, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
 - A picture that is much taller than a screen stands in columns.
-- *Before* are boxes, size and bytes of the pictures before both. Then a frame was what looked like a loop:
-  `net: 46 passes, 1 drawn` for ResNet-50, `net.down1: Sequential × 2` for a block of the U-Net that is of the user's
-  class `Double`, and half a layer of `nn.TransformerEncoder` as `net.encoder.layers[0]: 2 passes`.
 
-| model | calls | boxes | size | bytes | before | frames | folded |
-|---|---|---|---|---|---|---|---|
+| model | calls | overview | detailed | frames of the detailed one | folded in it |
+|---|---|---|---|---|---|
 """
 BESIDE = """
-## Beside torchview
+## Beside torchview, torchvista and torchviz
 
-Each model's picture beside the one of [torchview](https://github.com/mert-kurttutan/torchview) 0.2.7 at depth 2
-(ViT and BERT: 3), both fitted into frames of one size, by `python benchmarks/pictures_beside.py`. To our eyes:
+Each model's overview beside the pictures of [torchview](https://github.com/mert-kurttutan/torchview) 0.2.7,
+[torchvista](https://github.com/sachinhosmani/torchvista) 0.2.13 and [torchviz](https://github.com/szagoruyko/pytorchviz)
+0.0.3, fitted into frames of one size, by `python benchmarks/pictures_beside.py`. torchview and torchvista are opened to
+the depth at which they say most and are still legible; torchvista's page folds and zooms by clicks, as ours does, and a
+picture shows neither. To our eyes, and nobody else was asked:
 
-- ResNet-18, ResNet-50, MobileNetV2, U-Net, BERT and ViT: torchview's column is a strip, its letters small. Here each
-  block has its path, one is drawn open, what was written in place and what is kept for backward can be seen.
-- GPT-2: torchview spreads what prepares the masks over a third of its picture, and nothing says which path a block has;
-  here those calls, which autograd does not track, are counted and not drawn. With the cache of a default configuration
-  torchview raises a `KeyError`, so both draw the model without it.
-- `nn.TransformerEncoder`: both show the four layers in their order. Here each has its path, and the line that calls it.
-- At depth 2 torchview's picture of a whole network is simpler everywhere, and shows the shapes of inputs as well as
-  those of outputs.
+- *What is this model?* torchview and torchvista answer in one column, with shapes and classes; whoever wants these and
+  nothing else reads them faster, since each box says less. Here a box has the path that the code uses (`net.layer1`,
+  where the others say `Sequential` four times) and its parameters, layers of one list are one box, and letters are
+  larger, because a tall picture stands in columns; the price is an arrow that leads from the foot of one column to the
+  head of the next, and that a path is long. torchviz draws what autograd holds, and no module.
+- *Where was this tensor overwritten?* The last picture is the U-Net with `second.mul_(0.5)`, which backward refuses.
+  torchview and torchvista show an operation `mul_` among the others, in no other colour; torchviz shows nothing of it.
+  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked.
+- A module without parameters has no path here (`ReLU`, and not `net.relu`), and is named by the class that defines its
+  forward: `nn.ReLU6` reads as `Hardtanh`.
+- A step is watched here, so a loss and a `sum` stand in the picture that are no part of the model.
+- With the cache of a default configuration of GPT-2 torchview raises a `KeyError`, so all draw the model without it.
 """
 """What a person sees; the pictures follow it."""
 
@@ -189,6 +187,12 @@ class Row:
     nbytes: int
 
 
+def overview_of(report: Report) -> str:
+    """The picture that a notebook shows first, as SVG."""
+    with use_language(report.language, report.framework):
+        return to_svg(dot_of(Reading(report), limit=detail_of(report)))
+
+
 def row_of(name: str, report: Report, svg: str) -> Row:
     """What a picture shows, read off the picture."""
     root = ET.fromstring(svg)
@@ -216,12 +220,11 @@ def as_text(row: Row) -> str:
     return "\n".join(lines)
 
 
-def as_markdown(row: Row) -> str:
+def as_markdown(overview: Row, row: Row) -> str:
     """A row of the table in docs/measured/pictures.md."""
     named = [", ".join(f"`{name}`" for name in names) or "none" for names in (row.frames, row.folds)]
-    size = f"{row.width} × {row.height}"
-    facts = (row.name, str(row.calls), str(row.boxes), size, f"{row.nbytes:,}", BEFORE.get(row.name, ""), *named)
-    return f"| {' | '.join(facts)} |"
+    sizes = [f"{each.boxes}, {each.width} × {each.height}, {each.nbytes:,}" for each in (overview, row)]
+    return f"| {' | '.join((row.name, str(row.calls), *sizes, *named))} |"
 
 
 def main() -> None:
@@ -241,15 +244,17 @@ def main() -> None:
         report = watched(model)
         svg = report.to_svg()
         row = row_of(name, report, svg)
-        rows.append(row)
+        rows.append((row_of(name, report, overview_of(report)), row))
         print(as_text(row))
         if chosen.svg is not None:
             chosen.svg.mkdir(parents=True, exist_ok=True)
             (chosen.svg / f"{name}.svg").write_text(svg, encoding="utf-8")
     if chosen.page and len(rows) == len(MODELS):
-        shown = "".join(f"\n![{name}: this package's picture and torchview's](beside/{name}.png)\n" for name in MODELS)
+        shown = "".join(
+            f"\n![{name}, drawn by four packages](beside/{name}.png)\n" for name in (*MODELS, "overwritten")
+        )
         head = HEAD.format(torch=torch.__version__.partition("+")[0])
-        PAGE.write_text(head + "\n".join(map(as_markdown, rows)) + "\n" + BESIDE + shown, encoding="utf-8")
+        PAGE.write_text(head + "\n".join(as_markdown(*row) for row in rows) + "\n" + BESIDE + shown, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -23,23 +23,17 @@ from typing import Any
 
 import pygraphviz
 import torch
-from pictures import IMAGE, MODELS, UNET, Model, watched
+from pictures import IMAGE, MODELS, UNET, Model, overview_of, watched
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 from torchview import draw_graph
 from torchvista import trace_model
 from torchviz import make_dot
 
-from inplace_magic.language import use_language
-from inplace_magic.render.graph.dot import dot_of
-from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.page.opened import detail_of
-from inplace_magic.render.reading import Reading
-
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "measured" / "beside"
-DEPTH = {"vit": 3, "bert": 3}
-"""How deep torchview looks, where its picture says more than at depth 2 and still is no chain of hundreds of boxes."""
+DEPTH = {"nn.TransformerEncoder": 2, "mobilenet_v2": 2, "gpt2": 2, "vit": 3, "bert": 3}
+"""How deep torchview looks, and torchvista opens: 1, or as deep as their pictures say more and are still legible."""
 FRAME = 420, 560
 """Pixels."""
 COLOURS = 48
@@ -55,7 +49,7 @@ background:#fff;width:max-content}}
 figure{{margin:0;width:{width}px}}figcaption{{padding:4px 0;height:18px}}
 div{{width:{width}px;height:{height}px;border:1px solid #c8c8c8;box-sizing:border-box;display:flex;
 justify-content:center}}
-img{{max-width:100%;max-height:100%;object-fit:contain}}iframe{{border:0;width:100%;height:100%}}</style>{figures}"""
+img{{max-width:100%;max-height:100%;object-fit:contain}}</style>{figures}"""
 FIGURE = "<figure><figcaption>{title}</figcaption><div>{shown}</div></figure>"
 
 
@@ -74,37 +68,40 @@ def laid_out(dot: str) -> str:
 
 def of_ours(model: Model, folder: Path, _name: str) -> str:
     """The picture that a notebook shows."""
-    report = watched(model)
-    with use_language("en", report.framework):
-        svg = to_svg(dot_of(Reading(report), limit=detail_of(report)))
-    return as_image(svg, folder / "ours.svg")
+    return as_image(overview_of(watched(model)), folder / "ours.svg")
 
 
 def of_torchview(model: Model, folder: Path, name: str) -> str:
     """The modules down to a depth."""
     names = made(model)
     given = {"input_ids": names["ids"]} if "ids" in names else names["x"]
-    depth = DEPTH.get(name, 2)
+    depth = DEPTH.get(name, 1)
     drawn = draw_graph(names["net"], input_data=given, depth=depth, expand_nested=True).visual_graph
     return as_image(laid_out(str(drawn.source)), folder / "torchview.svg")
 
 
-def of_torchvista(model: Model, folder: Path, _name: str) -> str:
+def of_torchvista(model: Model, folder: Path, name: str) -> str:
     """Its page, as it opens."""
     names = made(model)
+    depth = DEPTH.get(name, 1) - 1
     with contextlib.redirect_stdout(io.StringIO()):
+        given = names.get("ids", names.get("x"))
         trace_model(
-            names["net"], names.get("ids", names.get("x")), height=FRAME[1] - 20, export_path=folder / "vista.html"
+            names["net"],
+            given,
+            collapse_modules_after_depth=depth,
+            height=FRAME[1] - 20,
+            export_path=folder / "vista.html",
         )
-    return '<iframe src="vista.html"></iframe>'
+    return '<img src="vista.png">'
 
 
 def of_torchviz(model: Model, folder: Path, _name: str) -> str:
-    """Autograd's graph with the names of parameters, and what is saved for backward."""
+    """Autograd's graph with the names of parameters."""
     names = made(model)
     out = names["net"](names.get("ids", names.get("x")))
     out = out if isinstance(out, torch.Tensor) else out[0]
-    source = make_dot(out.sum(), params=dict(names["net"].named_parameters()), show_saved=True).source
+    source = make_dot(out.sum(), params=dict(names["net"].named_parameters())).source
     return as_image(laid_out(source), folder / "torchviz.svg")
 
 
@@ -136,11 +133,14 @@ def picture_of(name: str, model: Model, browser: Browser) -> Image.Image:
         (folder / "page.html").write_text(
             PAGE.format(figures=figures, width=FRAME[0], height=FRAME[1]), encoding="utf-8"
         )
-        page = browser.new_page(viewport={"width": len(PACKAGES) * (FRAME[0] + 8), "height": FRAME[1] + 60})
-        page.goto((folder / "page.html").as_uri())
+        page = browser.new_page(viewport={"width": FRAME[0], "height": FRAME[1]})
         if (folder / "vista.html").exists():
-            page.frame_locator("iframe").locator("svg g.node").first.wait_for(timeout=240_000)
-            page.wait_for_timeout(1_500)  # it moves its picture into the middle
+            page.goto((folder / "vista.html").as_uri())
+            page.wait_for_function("document.querySelectorAll('svg path').length > 5", timeout=240_000)
+            page.wait_for_timeout(2_000)  # it moves its picture into the middle
+            page.screenshot(path=folder / "vista.png", timeout=240_000)
+        page.set_viewport_size({"width": len(PACKAGES) * (FRAME[0] + 8), "height": FRAME[1] + 60})
+        page.goto((folder / "page.html").as_uri())
         seen = Image.open(io.BytesIO(page.locator("body").screenshot(timeout=240_000)))
         page.close()
         return seen.convert("RGB").quantize(COLOURS)

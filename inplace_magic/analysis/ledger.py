@@ -53,17 +53,16 @@ class Touch:
 
     at: int
     kind: Literal["read", "write"]
-    tensor: int
+    storage: int
+    tensor: int | None
+    """By way of which tensor; None for a write from outside the framework, as by NumPy."""
     region: Region | None
     """Its elements; None: unknown."""
-    call: CallEvent
+    site: Callsite | None
+    call: CallEvent | None
+    """None for a write from outside."""
     mutation: Mutation | None = None
-    """What a write wrote."""
-
-    @property
-    def site(self) -> Callsite | None:
-        """Where."""
-        return self.call.callsite
+    """What a call wrote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +90,19 @@ class Ledger:
         if storage not in self._touches:
             writes = {(call.index, m.tensor): (call, m) for call, m in self._writes.get(storage, ())}
             found = [
-                Touch(call.index, "write", m.tensor, reach_of_write(call, m), call, m) for call, m in writes.values()
+                Touch(call.index, "write", storage, m.tensor, reach_of_write(call, m), call.callsite, call, m)
+                for call, m in writes.values()
             ]
+            for foreign in self.story.foreign_writes.get(storage, ()):
+                found.append(Touch(foreign.noticed, "write", storage, None, None, foreign.callsite, None))
             for call in self.story.given_memory(storage):
                 if call.error is not None or call.kind == "metadata" or not call.looks_at_values:
                     continue
                 for meta in call.inputs:
                     if meta.storage == storage and (call.index, meta.tensor) not in writes:
-                        found.append(Touch(call.index, "read", meta.tensor, region_of(meta), call))
+                        found.append(
+                            Touch(call.index, "read", storage, meta.tensor, region_of(meta), call.callsite, call)
+                        )
             self._touches[storage] = sorted(found, key=_AT)
         return self._touches[storage]
 
@@ -113,20 +117,26 @@ class Ledger:
 
     @property
     def written(self) -> Iterator[int]:
-        """The memories that a call wrote."""
-        return iter(self._writes)
+        """The memories that were written."""
+        return iter(dict.fromkeys((*self._writes, *self.story.foreign_writes)))
+
+    def writes(self, storage: int) -> list[Touch]:
+        """The writes of a memory, oldest first."""
+        return [touch for touch in self.of(storage) if touch.kind == "write"]
 
     def names(self, touch: Touch) -> tuple[Name, ...]:
         """What the line of a touch calls the tensor, then what each caller that handed it on calls it; empty where the
         lines have no name for it."""
+        if touch.tensor is None or touch.call is None:
+            return ()
         key = touch.at, touch.tensor
         if key not in self._names:
-            self._names[key] = tuple(self._said(touch))
+            self._names[key] = tuple(self._said(touch, touch.call, touch.tensor))
         return self._names[key]
 
-    def _said(self, touch: Touch) -> Iterator[Name]:
+    def _said(self, touch: Touch, call: CallEvent, tensor: int) -> Iterator[Name]:
         site, bindings = touch.site, self.story.bindings
-        path = self._path_at(touch)
+        path = self._path_at(touch, call, tensor)
         while site is not None and path is None:  # a module or a library wrote inside the line
             site = site.caller
             path = self._handed(site, touch) if site is not None else None
@@ -141,22 +151,21 @@ class Ledger:
             outer = expressions.path_text(expressions.without_aliasing(argument, bindings.view_texts))
             path, site = (f"{outer}{dot}{rest}" if outer is not None else None), site.caller
 
-    def _path_at(self, touch: Touch) -> str | None:
+    def _path_at(self, touch: Touch, call: CallEvent, tensor: int) -> str | None:
         """The variable of the line itself, by the place that the tensor has among the operands."""
         if touch.kind == "write":
-            return self.story.bindings.written_path(touch.call, touch.tensor)
+            return self.story.bindings.written_path(call, tensor)
         site = touch.site
         if site is None:
             return None
         if not site.direct:
             return self._handed(site, touch)
-        listed = expressions.operands(site.expression, method=touch.call.does("method"))
+        listed = expressions.operands(site.expression, method=call.does("method"))
         nodes = [node for node in listed if not isinstance(node, ast.Constant)]
         if len(nodes) == 1 and isinstance(nodes[0], (ast.List, ast.Tuple)):
             nodes = list(nodes[0].elts)
-        if len(nodes) == len(touch.call.inputs):
-            at = next(i for i, meta in enumerate(touch.call.inputs) if meta.tensor == touch.tensor)
-            nodes = [nodes[at]]
+        if len(nodes) == len(call.inputs):
+            nodes = [nodes[next(at for at, meta in enumerate(call.inputs) if meta.tensor == tensor)]]
         paths = (expressions.path_text(self._plain(node)) for node in nodes)
         found = list(dict.fromkeys(path for path in paths if path is not None))
         return found[0] if len(found) == 1 else None
@@ -176,13 +185,11 @@ class Ledger:
     def _stands_for(self, site: Callsite, path: str, touch: Touch) -> bool:
         held = self.story.bindings.stood_for(site, path, touch.at)
         meta = self.story.observations.get(held) if held is not None else None
-        mine = self.story.observations.get(touch.tensor)
-        return meta is not None and mine is not None and meta.storage is not None and meta.storage == mine.storage
+        return meta is not None and meta.storage == touch.storage
 
     def next_reads(self, write: Touch) -> Iterator[Touch]:
         """The reads of written elements after a write, oldest first."""
-        storage = write.mutation.storage if write.mutation is not None else None
-        touches = self.of(storage) if storage is not None else []
+        touches = self.of(write.storage)
         first = bisect_right(touches, write.at, key=_AT)
         for touch in touches[first : first + _MOST]:
             if touch.kind == "read" and may_meet(touch.region, write.region):
@@ -207,7 +214,7 @@ class Ledger:
         bound = self.story.bindings.bound_last(name.site.function, name.path, read.at)
         if bound is not None:
             return bound[0] if bound[0] < write.at else None
-        first = self.story.first_seen(read.tensor)
+        first = self.story.first_seen(read.tensor) if read.tensor is not None else read.at
         return first if first <= write.at else None
 
 

@@ -14,9 +14,9 @@ from itertools import accumulate
 from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import call_tree
-from inplace_magic.analysis.holes import has_hole, holes_of
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.tree.branches import Branch, passes_of
+from inplace_magic.analysis.tree.holes import has_hole, holes_of
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite

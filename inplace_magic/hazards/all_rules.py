@@ -1,6 +1,6 @@
 """All rules, in the order in which they run.
 
-A new rule is a module with ``RULE``, its check and its cures, or a row of a mechanism's ``RULES``; and one entry here.
+A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
 """
 
 from __future__ import annotations

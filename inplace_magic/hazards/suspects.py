@@ -76,9 +76,8 @@ def _first_writes(ledger: Ledger) -> Iterator[tuple[Touch, int]]:
     """Yield the first writes of each line to each memory, and how often the line wrote it."""
     for storage in ledger.written:
         by_line: dict[Callsite | None, list[Touch]] = {}
-        for touch in ledger.of(storage):
-            if touch.kind == "write":
-                by_line.setdefault(touch.site, []).append(touch)
+        for touch in ledger.writes(storage):
+            by_line.setdefault(touch.site, []).append(touch)
         for writes in by_line.values():
             for write in writes[:_FIRST]:
                 yield write, len(writes)
@@ -86,24 +85,22 @@ def _first_writes(ledger: Ledger) -> Iterator[tuple[Touch, int]]:
 
 def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
     """What speaks for a mistake, less what speaks for a design."""
-    mutation, site = write.mutation, write.site
-    story = ledger.story
-    if mutation is None or site is None:
-        return 0
-    meta, maker = story.observations.get(mutation.tensor), story.maker_of_storage(mutation.storage)
-    learns = (meta is not None and meta.is_trainable) or story.is_gradient(mutation)
-    writes = [touch for touch in ledger.of(mutation.storage) if touch.kind == "write"] if mutation.storage else [write]
+    story, site, mutation = ledger.story, write.site, write.mutation
+    meta = story.observations.get(write.tensor) if write.tensor is not None else None
+    maker = story.maker_of_storage(write.storage)
+    learns = mutation is not None and ((meta is not None and meta.is_trainable) or story.is_gradient(mutation))
+    builds = write.call is None or mutation is None or builds_on_itself(story, write.call, mutation)
     elsewhere = seen is not None and seen.read.site is not None and not seen.read.site.same_function(site)
     facts = (
         (2, seen is not None),
         (1, elsewhere),
-        (2, builds_on_itself(story, write.call, mutation)),
-        (1, site.direct),
-        (2, site.caller is not None),
-        (-2, writes[0].at == write.at),
+        (2, builds),
+        (1, site is not None and site.direct),
+        (2, site is not None and site.caller is not None),
+        (-2, ledger.writes(write.storage)[0].at == write.at),
         (-3, maker is not None and maker.does("buffer")),
         (-1, times >= _OFTEN),
-        (-2, site.function.rpartition(".")[2] == "__init__"),
+        (-2, site is not None and site.function.rpartition(".")[2] == "__init__"),
         (-3, learns),
     )
     return sum(weight for weight, holds in facts if holds)
@@ -111,8 +108,10 @@ def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
 
 def _suspect(story: Story, ledger: Ledger, site: Callsite, write: Touch, seen: Seen | None) -> Suspect:
     names = ledger.names(write)
-    written = names[0].path if names else story.bindings.name(write.tensor)
+    met = story.bindings.by_storage.get(write.storage, ())
+    known = (story.bindings.name(tensor) for tensor in (write.tensor, *met) if tensor is not None)
+    written = names[0].path if names else next((name for name in known if name is not None), None)
     if seen is None:
-        return Suspect(site, written or f"T{write.tensor}", None, written)
+        return Suspect(site, written or f"S{write.storage}", None, written)
     taken = story.calls.get(seen.since)
     return Suspect(site, seen.holder.path, seen.read.site, written, taken.callsite if taken is not None else None)

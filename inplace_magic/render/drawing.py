@@ -16,9 +16,9 @@ from operator import attrgetter
 
 from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.holes import Hole
-from inplace_magic.analysis.opening import LIMIT, CallGroups, groups_of
+from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
+from inplace_magic.analysis.tree.holes import Hole
 from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
@@ -206,7 +206,8 @@ def _flows(
 
 
 def _folded(tree: CallGroups, roles: Roles, expanded: Collection[str], limit: int) -> FoldedGraph:
-    keep = _neighbourhood(tree.graph, roles)
+    # Beside a finding an overview shows whole modules, of which more are in sight than of calls.
+    keep = set(roles.keys) if limit <= OVERVIEW and roles.keys else _neighbourhood(tree.graph, roles)
     cut = folded(tree, keep=keep, expanded=expanded, limit=limit)
     return cut if len(cut) <= MAX_NODES else folded(tree, keep=keep)  # too much was asked to be open
 

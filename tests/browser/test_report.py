@@ -374,7 +374,7 @@ def test_of_a_large_model_what_a_finding_names_is_in_sight_and_a_healthy_one_is_
     page.locator(GRAPH).nth(1).wait_for()
     works, fails = page.locator(REPORT).first, page.locator(REPORT).nth(1)
     expect(works.locator(".im-more")).to_be_hidden()
-    assert works.locator("g.n").count() <= 14
+    assert works.locator("g.n").count() <= 18
     assert works.locator("svg.im-graph").evaluate(LETTERS) >= 7
 
     graph = fails.locator("svg.im-graph")

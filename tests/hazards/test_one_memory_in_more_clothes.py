@@ -186,47 +186,6 @@ class Net:
 ok = Net().run()
 """,
     ),
-    "two results: augment": (
-        "results-share-memory",
-        """
-def flip_(img): return img.copy_(img.flip(0))
-def blur_(img): return img.mul_(0.5)
-def two_views(img):
-    first = flip_(img)
-    second = blur_(img)  # here
-    return first, second
-torch.manual_seed(0)
-a, b = two_views(torch.rand(4))
-sim = torch.cosine_similarity(a, b, dim=0)
-""",
-    ),
-    "two results: filters": (
-        "results-share-memory",
-        """
-class Bank:
-    def __init__(self): self.out = torch.zeros(3)
-    def apply(self, x, k): return torch.mul(x, k, out=self.out)
-    def pair(self, x):
-        low = self.apply(x, 0.1)
-        high = self.apply(x, 10.0)  # here
-        return low, high
-lo, hi = Bank().pair(torch.ones(3))
-r = hi / lo
-""",
-    ),
-    "two results: dropout list": (
-        "results-share-memory",
-        """
-import torch, torch.nn.functional as F
-def samples(x):
-    s = F.dropout(x, 0.5, True, inplace=True)
-    t = F.dropout(x, 0.5, True, inplace=True)  # here
-    return [s, t]
-torch.manual_seed(0)
-both = samples(torch.ones(40))
-spread = torch.stack(both).std(0).sum()
-""",
-    ),
 }
 
 

@@ -171,47 +171,6 @@ want = y.detach().clone()
 z.numpy()[:] = y.detach().numpy()
 (y.sum() + z.sum()).backward()
 """,
-    "two results: new": """
-import torch, torch.nn.functional as F
-def samples(x):
-    s = F.dropout(x, 0.5, True)
-    t = F.dropout(x, 0.5, True)
-    return [s, t]
-torch.manual_seed(0)
-both = samples(torch.ones(40))
-spread = torch.stack(both).std(0).sum()
-""",
-    "two results: chain": """
-def scale_(x): return x.mul_(2)
-def shift_(x): return x.add_(1)
-def run(x):
-    y = scale_(x)
-    z = shift_(y)
-    return z, len(z)
-z, n = run(torch.ones(3))
-t = z.sum()
-""",
-    "two results: two buffers": """
-class Bank:
-    def __init__(self): self.outs = [torch.zeros(3), torch.zeros(3)]
-    def apply(self, x, k, i): return torch.mul(x, k, out=self.outs[i])
-    def pair(self, x):
-        low = self.apply(x, 0.1, 0)
-        high = self.apply(x, 10.0, 1)
-        return low, high
-lo, hi = Bank().pair(torch.ones(3))
-r = hi / lo
-""",
-    "two results: not written again": """
-def same(x): return x
-def prepare(x):
-    x.mul_(2)
-    a = same(x)
-    b = same(x)
-    return a, b
-a, b = prepare(torch.ones(3))
-d = a.sum() + b.sum()
-""",
 }
 
 

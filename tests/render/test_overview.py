@@ -12,6 +12,7 @@ from torch import nn
 import inplace_magic
 from inplace_magic.analysis.opening import OVERVIEW
 from inplace_magic.render.graph.dot import dot_of
+from inplace_magic.render.page.opened import detail_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
@@ -133,6 +134,7 @@ def test_a_box_of_a_loop_whose_middle_was_discarded_says_that_it_counts_the_leas
         with inplace_magic.watch(max_events=most) as w:
             for _ in range(999):
                 x.add_(1)
+                x.mul_(1)
         reports.append(w.report)
     cut, whole = (report.to_dot() + (timeline_svg(Reading(report)) or "") for report in reports)
 
@@ -143,3 +145,23 @@ def test_a_box_of_a_loop_whose_middle_was_discarded_says_that_it_counts_the_leas
     assert "more passes" in cut
     assert "at least" not in whole
     assert "998 more passes" in whole
+
+
+class Scaled(UNet):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        first = self.down(x)
+        x = self.bottom(self.pool(first))
+        first.mul_(0.5)
+        return self.head(self.join(torch.cat([first, self.up(x)], dim=1)))
+
+
+def test_beside_a_finding_a_notebook_shows_the_overview_with_both_places_in_it() -> None:
+    net, x = Scaled(), torch.zeros(2, 3, 8, 8)
+    with inplace_magic.watch() as w, pytest.raises(RuntimeError, match="inplace operation"):
+        net(x).sum().backward()
+
+    dot = dot_of(Reading(w.report), limit=detail_of(w.report))
+
+    assert "overwritten here" in dot
+    assert "saved here" in dot
+    assert {"⊞ net.bottom: Double", "⊞ net.join: Double", "net.up: ConvTranspose2d"} <= set(titles(dot))

@@ -26,7 +26,7 @@ where zeros are read that ``zero_grad`` has just written. Silent where the secon
 argument, where nobody reads the first name again, and for one name of a gradient that was clipped or added to since
 then (``raw = p.grad``): it may well be there to follow. It takes lines that ran by themselves and once, those of a
 cell, of a script or of its ``main()``, and their text; and in any other function two names that were seen to hold one
-tensor, as two results from a pool of buffers do, or that a function returns beside each other, as if they were two.
+tensor, as two results from a pool of buffers do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import combinations, product
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
@@ -43,7 +43,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.begun import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.twice.given_as_two import given_as_two
 from inplace_magic.hazards.references.twice.two_results import results_of_one_memory
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -71,7 +70,7 @@ class _Kept:
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[object] = set()
-    for pair in chain(results_of_one_memory(story), given_as_two(story)):
+    for pair in results_of_one_memory(story):
         if pair.write.site not in seen:
             seen.add(pair.write.site)
             yield _hazard(story, pair.tensor, pair.first, pair.second, pair.write, pair.read)

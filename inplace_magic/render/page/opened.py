@@ -34,10 +34,13 @@ def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
 def detail_of(report: Report) -> int:
     """Up to how many boxes groups are opened in a notebook.
 
-    It is an overview of the model where nothing is wrong and no line of the reader's own wrote by itself.
+    It is an overview of the model, with what a finding is about, unless what the reader's own lines wrote in place is
+    all that there is to see.
     """
+    if any(finding.is_alarm for finding in report.findings):
+        return OVERVIEW if any(call.modules for call in report.trace.calls) else LIMIT
     own = any(call.callsite is not None and call.callsite.direct and is_own_write(call) for call in report.trace.calls)
-    return LIMIT if own or any(finding.is_alarm for finding in report.findings) else OVERVIEW
+    return LIMIT if own else OVERVIEW
 
 
 def is_calm(report: Report) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.objects.slots import reads_through
 from inplace_magic.hazards.references.objects.two_slots import is_said_to_be_one
+from inplace_magic.hazards.references.objects.ways import is_on, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation
@@ -25,7 +26,6 @@ from inplace_magic.record.paths import (
     is_entry,
     without_keys,
 )
-from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
@@ -38,11 +38,11 @@ _LATER = 64
 def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
     """Two slots of one list or dict that held the written tensor when a line wrote it by the one, or in each pass of a
     loop over all, where it is read by another one later."""
-    held = [h for h in story.holdings.get(call.index, ()) if _is_on(story, h.tensor, mutation)]
+    held = [h for h in story.holdings.get(call.index, ()) if is_on(story, h.tensor, mutation)]
     if len(held) < 2 or call.callsite is None or _may_be_shared(story, mutation):
         return None
     for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
-        level = _level(call.callsite, owned.site)
+        level = level_of(call.callsite, owned.site)
         for container, slots in _several([each for each in held if each.level == level]):
             said = owned.path if without_keys(owned.path) == without_keys(slots[0].path) else None
             several = said is not None or _is_gone_through(story, call, mutation, owned, container, held, slots)
@@ -80,18 +80,9 @@ def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bo
     return False
 
 
-def _is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
-    meta = story.observations.get(tensor)
-    return meta is not None and meta.storage is not None and meta.storage == mutation.storage
-
-
 def _may_be_shared(story: Story, mutation: Mutation) -> bool:
     """Whether it is a leaf that is trained, which one may well tie, or a gradient."""
     return mutation.storage in story.trained_memories or story.is_gradient(mutation)
-
-
-def _level(inner: Callsite, outer: Callsite) -> int:
-    return next((at for at, place in enumerate(reversed(inner.chain)) if place == outer), -1)
 
 
 def _several(held: list[Holding]) -> Iterator[tuple[str, list[Holding]]]:

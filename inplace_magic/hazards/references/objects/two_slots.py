@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.ways import way_to
+from inplace_magic.hazards.references.objects.ways import is_on, level_of, way_to
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -113,8 +113,8 @@ def _keys_beside(
     story: Story, call: CallEvent, mutation: Mutation, owned: Owned
 ) -> Iterator[tuple[Hashable, str, str]]:
     node = expressions.parse(owned.path)
-    level = _level(call.callsite, owned.site)
-    held = [h for h in story.holdings.get(call.index, ()) if h.level == level and _is_on(story, h.tensor, mutation)]
+    level = level_of(call.callsite, owned.site)
+    held = [h for h in story.holdings.get(call.index, ()) if h.level == level and is_on(story, h.tensor, mutation)]
     if len(held) < 2 or not isinstance(node, ast.expr):
         return
     prefix, step = way_to(story, owned.site, node)
@@ -125,15 +125,6 @@ def _keys_beside(
             continue
         if not is_said_to_be_one(story, step, last):
             yield (mine.object, mutation.storage, frozenset((step, last))), step, last
-
-
-def _level(inner: Callsite | None, outer: Callsite) -> int:
-    return next((at for at, place in enumerate(reversed(inner.chain if inner else ())) if place == outer), -1)
-
-
-def _is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
-    meta = story.observations.get(tensor)
-    return meta is not None and meta.storage == mutation.storage
 
 
 def is_said_to_be_one(story: Story, one: str, other: str, *, but_in: Callsite | None = None) -> bool:
@@ -169,7 +160,7 @@ def _names_beside(story: Story, call: CallEvent, mutation: Mutation, owned: Owne
     scope = _scope_binding(listing, statement, owned.path)
     mine = _bindings_of(listing, scope, owned.path)
     held = _held(story, owned.site.function, owned.path, call.index + 1)
-    if held is None or not _is_on(story, held, mutation):
+    if held is None or not is_on(story, held, mutation):
         return
     for other in dict.fromkeys(name for each in mine for name in _bound_with(each, owned.path)):
         theirs = _bindings_of(listing, scope, other)

@@ -5,11 +5,23 @@ from __future__ import annotations
 import ast
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.record.events import Mutation
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
 from inplace_magic.source.variables import mentions
+
+
+def level_of(inner: Callsite | None, outer: Callsite) -> int:
+    """Return how many functions stand between a call and a place that led to it; -1 where the place did not."""
+    return next((at for at, place in enumerate(reversed(inner.chain if inner else ())) if place == outer), -1)
+
+
+def is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
+    """True if a tensor lies on the memory that was written."""
+    meta = story.observations.get(tensor)
+    return meta is not None and meta.storage is not None and meta.storage == mutation.storage
 
 
 def way_to(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple[str, str]:
