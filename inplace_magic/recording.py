@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from inspect import CO_NEWLOCALS
+from textwrap import dedent
 from threading import get_ident
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -245,9 +247,15 @@ def running_here() -> Recording | None:
 
 
 def _text_of(filename: str | None, frame: FrameType | None) -> str:
-    """The text that was compiled under a name, or the one that a frame runs."""
-    name = frame.f_code.co_filename if filename is None and frame is not None else filename
-    return "".join(linecache.getlines(name)) if name is not None else ""
+    """The text that was compiled under a name, or that of the function which a frame runs."""
+    if filename is not None or frame is None:
+        return "".join(linecache.getlines(filename)) if filename is not None else ""
+    code = frame.f_code
+    lines = linecache.getlines(code.co_filename)
+    if code.co_flags & CO_NEWLOCALS:
+        last = max((line for *_range, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+        lines = lines[code.co_firstlineno - 1 : last]
+    return dedent("".join(lines))
 
 
 def _frame_of(filename: str | None) -> FrameType | None:

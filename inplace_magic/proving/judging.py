@@ -167,8 +167,9 @@ def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[T
     if slope is None:
         return proof_of("other numbers", *told, *more, **facts)
     said = words.of_slope(slope.by_gradient, slope.by_difference, agrees=slope.agrees)
-    added = [line for hunks in cured.changes.values() for hunk in hunks for line in hunk.new]
-    its_own = any(map(_CUTS.search, added)) or not any(map(_CUTS.search, bench.lines))
+    before = {line.strip() for line in bench.lines}  # what is moved stands there already
+    added = {line.strip() for hunks in cured.changes.values() for hunk in hunks for line in hunk.new} - before
+    its_own = any(map(_CUTS.search, added)) or not any(map(_CUTS.search, before))
     refuted = not slope.agrees and its_own
     return proof_of("refuted" if refuted else "other numbers", *told, *said, *more, **facts)
 

@@ -27,11 +27,11 @@ class Own(torch.Tensor):
         (nullcontext(), False),
         (inplace_magic.watch(), False),
         (EmptyDispatchMode(), True),
-        (inplace_magic.watch(level="ops"), True),
+        (inplace_magic.watch(level="ops"), False),
     ],
-    ids=["plain", "calls", "empty dispatch mode", "ops"],
+    ids=["plain", "calls", "empty dispatch mode", "ops, which steps down to calls"],
 )
-def test_a_subclass_made_of_a_tensor_raises_under_any_dispatch_mode(
+def test_a_subclass_made_of_a_tensor_raises_under_any_dispatch_mode_and_no_watch_puts_one_on(
     around: AbstractContextManager[Any], raises: bool
 ) -> None:
     with around:

@@ -38,7 +38,8 @@ def _existing() -> Iterator[str]:
 
 
 def _below(cls: type) -> Iterator[type]:
-    for each in cls.__subclasses__():
+    below: list[type] = cls.__subclasses__()
+    for each in below:
         yield each
         yield from _below(each)
 

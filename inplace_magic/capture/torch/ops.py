@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 
 from inplace_magic.capture.torch import describe, describe_memory
+from inplace_magic.capture.torch.arguments import tensors_in
 
 
 class OpFacts:
@@ -15,6 +17,7 @@ class OpFacts:
 
     __slots__ = (
         "is_composite",
+        "is_custom",
         "may_resize",
         "name",
         "views_below",
@@ -44,6 +47,8 @@ class OpFacts:
         self.views_below = _RESTORABLE and _has_kernel(func.name(), "ADInplaceOrView") is False
         """Whether views and writes are tied and counted by what the operator calls, and not by its own kernel."""
         self.is_composite = self.views_below and bool(_has_kernel(func.name(), "CompositeImplicitAutograd"))
+        self.is_custom = bool(positions) and _RESTORABLE and func.name() in _custom_ops()
+        """Whether it is a ``custom_op`` that writes: of Python's, whose own writes count."""
         self.written_positions = frozenset(positions)
         self.written_names = frozenset(names)
         self.written_lists = tuple(lists)
@@ -59,6 +64,26 @@ def _has_kernel(name: str, key: str) -> bool | None:
         return bool(torch._C._dispatch_has_kernel_for_dispatch_key(name, key))
     except RuntimeError:  # one that the dispatcher does not have, such as ``prim::device``
         return None
+
+
+def _custom_ops() -> Any:
+    """Private; if it vanishes, what such an operator's own lines write is not counted under our mode."""
+    module = sys.modules.get("torch._library.custom_ops")
+    return getattr(module, "OPDEFS", ()) if hasattr(torch._C, "_after_ADInplaceOrView_keyset") else ()
+
+
+def counting_its_writes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What a ``custom_op`` gives, with the writes of its own lines counted as they are without a dispatch mode.
+
+    Any dispatch mode switches that off below itself. It is switched on again, and the operator called below its own
+    count, which was made before the mode was asked.
+    """
+    given = tensors_in((args, kwargs), [])
+    if not given:
+        return func(*args, **kwargs)
+    keys = torch._C._dispatch_keys(given[0]) & torch._C._after_ADInplaceOrView_keyset
+    with as_in_inference_mode():
+        return func.redispatch(keys, *args, **kwargs)
 
 
 def as_in_inference_mode() -> Any:

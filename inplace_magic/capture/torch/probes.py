@@ -21,6 +21,7 @@ from inplace_magic.capture.torch.ops import (
     OpFacts,
     VersionBefore,
     as_in_inference_mode,
+    counting_its_writes,
     op_facts_of,
     versions_of_lists,
 )
@@ -259,6 +260,8 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                         with self:  # its parts come one by one, as they do outside inference mode
                             return func._op_dk(torch._C.DispatchKey.CompositeImplicitAutograd, *args, **kwargs)
                     result = func(*args, **kwargs)
+            elif facts is not None and facts.is_custom:
+                result = counting_its_writes(func, args, kwargs)
             else:
                 result = func(*args, **kwargs)
             try:
