@@ -38,8 +38,8 @@ def _existing() -> Iterator[str]:
 
 
 def _below(cls: type) -> Iterator[type]:
-    below: list[type] = cls.__subclasses__()
-    for each in below:
+    each: type
+    for each in cls.__subclasses__():
         yield each
         yield from _below(each)
 
