@@ -3,7 +3,8 @@
     python .ci/try_install.py dist/inplace_magic-0.1.0-py3-none-any.whl [--with-torch-of FOLDER] [--no-deps]
 
 It prints how many packages came, their size and the seconds of it, and fails where there is no report. An interpreter
-that has torch lends it (``--with-torch-of`` names the folder of another one), so that torch is not downloaded again.
+that has torch lends it with all that lies beside it (``--with-torch-of`` names another folder), so that torch
+is not downloaded again; from an interpreter without torch, everything is installed.
 """
 
 from __future__ import annotations

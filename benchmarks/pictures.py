@@ -128,8 +128,9 @@ What the rows say:
 - *Overview* is what a notebook shows first where nothing is wrong: boxes, pixels and bytes. Its boxes are modules with
   the class that their author wrote, and the operations between two of them; shapes stand on the arrows. Before, an
   overview of a ResNet was one box, and four of the U-Net's nine were lines of code.
-- *Detailed* is `report.to_svg()`, and what is shown where a line of the reader's wrote in place or something is wrong.
-  Of layers in a row one is drawn there, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
+- *Detailed* is `report.to_svg()`, and what a notebook shows where nothing is wrong and a line of the reader's own wrote
+  in place; where something is wrong it shows the overview, with the boxes of the finding open. Of layers in a row one
+  is drawn here, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
 - A picture that is much taller than a screen stands in columns.
 
 | model | calls | overview | detailed | frames of the detailed one | folded in it |
@@ -151,7 +152,9 @@ picture shows neither. To our eyes, and nobody else was asked:
   head of the next, and that a path is long. torchviz draws what autograd holds, and no module.
 - *Where was this tensor overwritten?* The last picture is the U-Net with `second.mul_(0.5)`, which backward refuses.
   torchview and torchvista show an operation `mul_` among the others, in no other colour; torchviz shows nothing of it.
-  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked.
+  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked
+  (in the detailed drawing; a notebook shows the overview with these boxes open, which is smaller).
+- ResNet-50 reads like ResNet-18, and is not shown twice.
 - A module without parameters has no path here (`ReLU`, and not `net.relu`), and is named by the class that defines its
   forward: `nn.ReLU6` reads as `Hardtanh`.
 - A step is watched here, so a loss and a `sum` stand in the picture that are no part of the model.
@@ -251,7 +254,9 @@ def main() -> None:
             (chosen.svg / f"{name}.svg").write_text(svg, encoding="utf-8")
     if chosen.page and len(rows) == len(MODELS):
         shown = "".join(
-            f"\n![{name}, drawn by four packages](beside/{name}.png)\n" for name in (*MODELS, "overwritten")
+            f"\n![{name}, drawn by four packages](beside/{name}.png)\n"
+            for name in (*MODELS, "overwritten")
+            if (PAGE.parent / "beside" / f"{name}.png").exists()
         )
         head = HEAD.format(torch=torch.__version__.partition("+")[0])
         PAGE.write_text(head + "\n".join(as_markdown(*row) for row in rows) + "\n" + BESIDE + shown, encoding="utf-8")

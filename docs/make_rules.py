@@ -1,7 +1,6 @@
 """The pages of findings: one for each rule, and an index of all findings.
 
-The page of a rule stands in ``hazards/pages``, or is the docstring of its module, so that a rule and what is said of it
-change together. ``make_pages.py`` writes the pages for the site. Needs neither torch nor a notebook.
+A page stands in ``hazards/pages``; ``make_pages.py`` writes the pages for the site. Needs neither torch nor a notebook.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ SEVERITIES = {
 _TOLD_BY = ("Found ", "Told ")
 _CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 _MEANING = re.compile(r"^\* ``([a-z-]+)``: (.+(?:\n  .+)*)", re.MULTILINE)
-"""``* ``code``: what happened``, in the docstring of a rule with several codes."""
+"""``* ``code``: what happened``, on the page of a rule with several codes."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Rule:
     @property
     def name(self) -> str:
         """What it is called in ``of_paddle.py``."""
-        return self.codes[0] if self.file.startswith("pages/") else self.module.replace("_", "-")
+        return Path(self.file).stem
 
     @property
     def page(self) -> str:
@@ -60,7 +59,7 @@ class Rule:
 
     @property
     def headline(self) -> str:
-        """The docstring's first paragraph, on one line."""
+        """The first paragraph of the page, on one line."""
         return " ".join(self.text.split("\n\n", 1)[0].split())
 
     @property
@@ -90,13 +89,13 @@ def _read(rule: FromCode) -> Rule:
     tree = ast.parse((HAZARDS / file).read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
     severities = {text for node in ast.walk(tree) if (text := _severity(node)) is not None}
-    text = ast.get_docstring(tree)
-    if text is None or not codes or len(severities) != 1:
+    text = page_of(codes[0]) if codes else None
+    if text is None or len(severities) != 1:
         raise SystemExit(
-            f"The rule {module} needs a docstring, the codes of its findings as constants, and one severity; "
+            f"The rule {module} needs a page, the codes of its findings as constants, and one severity; "
             f"found codes {codes} and severities {sorted(severities)}."
         )
-    return Rule(module, folder, tuple(codes), severities.pop(), text, file)
+    return Rule(module, folder, tuple(codes), severities.pop(), text, f"pages/{rule.name}.md")
 
 
 def _severity(node: ast.AST) -> str | None:

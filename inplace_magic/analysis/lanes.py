@@ -178,6 +178,7 @@ class _Builder:
             counter,
             self.vertices.get((call.index, row.tensor), ""),
             call.callsite,
+            passes=call.passes,
         )
         lane = self.found.get(key) or self.lane(key)
         if call.index > lane.last:

@@ -37,6 +37,8 @@ class Mark:
     """``rebound``: the name."""
     to: str = ""
     """``rebound``, ``moved``: the lane that the name, or the tensor, went to."""
+    passes: int = 1
+    """As :attr:`.CallEvent.passes`."""
 
     @property
     def is_write(self) -> bool:

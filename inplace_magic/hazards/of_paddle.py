@@ -11,6 +11,7 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "bucket-left-behind": "an assignment to `.grad` copies, so no gradient is ever a part of another tensor",
     "buffer-gathered": "`to_tensor` and `from_numpy` copy; by DLPack alone is memory shared, which a watch does not "
     "see being written",
+    "frozen-but-moved": "Paddle's optimizers pass over a parameter with `stop_gradient=True`",
     "gradient-not-renewed": "an assignment to `.grad` copies, so what the step reads was made by no backward, and the "
     "rule has nothing to tell it by",
     "gradients-left-over": "the backward that fills a gradient after `clear_grad()` is not seen to do so, and the "

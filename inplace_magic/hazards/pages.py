@@ -1,11 +1,10 @@
-"""What a finding's code means: the page of its rule, which is its page in the site too.
+"""What a finding's code means: its page, which the site shows as well.
 
-The page is ``pages/<code>.md`` where one module has several rules, else the docstring of the rule's module.
+A page is ``pages/<code>.md``, or of a rule with several codes ``pages/<module>.md``.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from functools import cache
@@ -18,19 +17,19 @@ _CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 
 
 def page_of(code: str) -> str | None:
-    """Return the page of the rule that finds it; None where no rule has the code, or Python left docstrings out."""
-    return _pages().get(code)
+    """Return the page of a code; None where no rule has it."""
+    name = _names().get(code)
+    return None if name is None else (PAGES / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 @cache
-def _pages() -> dict[str, str]:
-    own = {rule.code for rule in RULES if rule.code}
-    modules = {rule.module: sys.modules[rule.module] for rule in RULES if not rule.code}
-    told = {
-        value: inspect.cleandoc(module.__doc__)
-        for module in modules.values()
-        if module.__doc__
-        for value in vars(module).values()
+def _names() -> dict[str, str]:
+    """Return the name of the page of each code."""
+    several = {
+        value: rule.name
+        for rule in RULES
+        if not rule.code
+        for value in vars(sys.modules[rule.module]).values()
         if isinstance(value, str) and _CODE.fullmatch(value)
     }
-    return told | {code: (PAGES / f"{code}.md").read_text(encoding="utf-8").strip() for code in own}
+    return several | {rule.code: rule.code for rule in RULES if rule.code}

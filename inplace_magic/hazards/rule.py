@@ -38,8 +38,8 @@ class Rule:
     gives_way: bool = False
     """Its findings are left out where another rule blames the same place, or one in the same run of a function."""
     code: str = ""
-    """The code of its findings, where one module has several rules; its page is ``pages/<code>.md`` then, else the
-    module's docstring."""
+    """The code of its findings, where one module has several rules. Its page is ``pages/<code>.md`` then, else
+    ``pages/<module>.md``."""
     severity: Severity = "silent"
     """Of most of its findings, for its page; read where `code` is given."""
 

@@ -32,7 +32,6 @@ Trait = Literal[
     "takes in order",  # the elements of its source, whatever their places
     "looks up",  # rows of a table, by their numbers
     "mixes",  # reads an input's elements more than once, or elsewhere than it writes
-    "adds a quotient",  # of two other inputs, as steps by a measure of past gradients do
     "adds a product",  # of its other inputs to the first one, element by element
     "resizes",  # shows so many elements of a memory, from its own first one on
     "turns",  # leaves the values alone and changes which of them stands where

@@ -121,7 +121,7 @@ def _repeated(steps: dict[object, _Repeated], key: object, call: CallEvent) -> _
     step = steps.get(key)
     if step is None:
         step = steps[key] = _Repeated(call)
-    step.count += 1
+    step.count += call.passes
     return step
 
 

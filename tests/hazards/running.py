@@ -66,8 +66,9 @@ def code_of(rule: ModuleType | str) -> str:
 
 
 def example(rule: ModuleType | str, title: str) -> str:
-    """The program under ``Bad::`` or ``Good::`` of a rule's page: of a module's docstring, or by its code."""
-    page = page_of(rule) if isinstance(rule, str) else rule.__doc__
+    """The program under ``Bad::`` or ``Good::`` of a rule's page, by its module or its code."""
+    codes = [rule] if isinstance(rule, str) else [value for value in vars(rule).values() if isinstance(value, str)]
+    page = next(filter(None, map(page_of, codes)), None)
     found = re.search(rf"^{title}::\n\n((?:    .*\n|\n)+)", page or "", re.MULTILINE)
     assert found is not None
     return textwrap.dedent(found[1]).strip("\n")

@@ -71,20 +71,6 @@ def test_what_is_handed_over_by_detach_is_no_copy_though_it_happens_again_and_ag
     assert watched(tmp_path, program.replace("detach()", "detach().clone()")).codes() == set()
 
 
-def test_data_of_a_part_is_nobodys_data(tmp_path: Path) -> None:
-    program = """
-    tosses = torch.zeros(4)
-    tosses[0:2].data = torch.ones(2)
-    heads = tosses.sum().item()
-    """
-    assert plainly(tmp_path, program).names["heads"] == 0.0, "PyTorch alone drops the values"
-    finding = watched(tmp_path, program).the("write-lost")
-    assert finding.mutation is not None
-    assert finding.mutation.statement == "tosses[0:2].data = torch.ones(2)"
-    whole = program.replace("tosses[0:2].data = torch.ones(2)", "tosses.data = torch.ones(4)")
-    assert watched(tmp_path, whole).codes() == set()
-
-
 def test_layers_loaded_in_a_constructor_are_drawn_anew_by_its_initialiser(tmp_path: Path) -> None:
     program = """
     nn = torch.nn

@@ -131,7 +131,7 @@ def test_a_box_of_a_loop_whose_middle_was_discarded_says_that_it_counts_the_leas
     x = torch.zeros(2)
     reports = []
     for most in (100, 10_000):
-        with inplace_magic.watch(max_events=most) as w:
+        with inplace_magic.watch(max_events=most, full=True) as w:
             for _ in range(999):
                 x.add_(1)
                 x.mul_(1)

@@ -45,6 +45,11 @@ class Fold:
     partial: bool = False
     """Further calls ran among these that are missing, so each count is the least that it can be."""
 
+    @property
+    def writes(self) -> int:
+        """How many writes into existing tensors these are: each call without a row is one."""
+        return len(self.mutated) + self.ran - len(self.calls)
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:

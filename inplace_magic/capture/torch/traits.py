@@ -67,10 +67,6 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("take_along_dim", "roll", "flip"),
         ),
     ),
-    (
-        "adds a quotient",
-        (*("addcdiv_", "_foreach_addcdiv_", "_fused_adam_", "_fused_adamw_", "_fused_adagrad_"),),
-    ),
     ("adds a product", ("addmm", "addmv", "baddbmm", "addbmm")),
     ("takes in order", ("masked_scatter_",)),
     ("resizes", ("resize_", "resize_as_")),

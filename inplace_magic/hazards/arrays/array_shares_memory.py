@@ -1,26 +1,5 @@
-"""A NumPy array was kept as a record of a tensor, and torch then wrote the tensor: the record shows the new values.
-
-``Tensor.numpy()`` copies nothing (https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html: "tensor and
-the returned ndarray share the same storage"). A list of such arrays, one for each step, ends as the last step many
-times over.
-
-Bad::
-
-    history.append(w.detach().numpy())
-    w -= 0.1 * w.grad               # changes what the list holds
-
-Good::
-
-    history.append(w.detach().numpy().copy())
-
-Found where a line in a loop stores the array itself (``append``, ``logs[k] = …``), did so at least twice for the same
-memory with a write of torch in between, and the cell reads the list below; and where a name is bound to the array of a
-parameter, the parameter is written, and a later line reads that name beside a fresh array of the same memory; and, of
-any tensor, where a line takes the difference of two arrays that one run of a function bound before and after the write:
-it is zero. Silent
-where an array is read before the next write, where one slot is there to show the latest (``logs["w"] = …``), and where
-a lesson shows that the two share memory. It takes the text around the line, of a cell or of a file that is what ran.
-"""
+"""A NumPy array was kept as a record of a tensor, and torch then wrote the tensor: the record shows the new
+values."""
 
 from __future__ import annotations
 

@@ -1,29 +1,4 @@
-"""Tensors that were taken one after the other from one NumPy array are put together: all show its last values.
-
-``torch.from_numpy`` and ``from_dlpack`` copy nothing
-(https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html). An environment, a reader of frames or a camera
-that fills one array again and again gives tensors on that one memory.
-
-Bad::
-
-    seen = []
-    for value in (1.0, 2.0):
-        frame[:] = value                                # a NumPy array, filled again
-        seen.append(torch.from_numpy(frame).float())    # it is float32 already
-    video = torch.stack(seen)                           # the second frame, twice
-
-Good::
-
-    seen = []
-    for value in (1.0, 2.0):
-        frame[:] = value
-        seen.append(torch.tensor(frame).float())
-    video = torch.stack(seen)
-
-Told from the record alone: one call puts together several tensors that are the same elements of one memory, and code
-outside PyTorch changed that memory after one of them was met and before another one was. Which line of that code wrote
-is told where only one can have done it.
-"""
+"""Tensors that were taken one after the other from one NumPy array are put together: all show its last values."""
 
 from __future__ import annotations
 

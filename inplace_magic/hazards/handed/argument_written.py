@@ -1,35 +1,4 @@
-"""A function wrote a tensor that it was handed on the way to its result, and its caller read that tensor on.
-
-A parameter is a name, and no copy: ``weights /= weights.sum()`` in a function scales the caller's tensor, and so it
-does where the caller handed over a part of it. Who calls a function for what it returns does not expect that.
-
-Bad::
-
-    def places(weights):
-        weights /= weights.sum()                # the caller's weights, too
-        return weights.cumsum(0)
-
-
-    finer = places(weights[1:-1])
-    opacity = weights.sum()
-
-Good::
-
-    def places(weights):
-        shares = weights / weights.sum()
-        return shares.cumsum(0)
-
-
-    finer = places(weights[1:-1])
-    opacity = weights.sum()
-
-Told from the record: a run of a function wrote a tensor that it had been handed, building on its values; it computed
-something from what it had written, and its caller took that and not the tensor; after the run the tensor was read, not
-by way of what the run made of it, and no other run of that line had written it. So it is where the function is called
-for its effect, but wrote the tensor by another name that an operation gave it which many take for a copy
-(``scores.detach()``). Silent for buffers that nothing was written to before, for trained leaves and gradients, for
-tensors of objects, and where the function gives the tensor back: there it says what it does.
-"""
+"""A function wrote a tensor that it was handed on the way to its result, and its caller read that tensor on."""
 
 from __future__ import annotations
 

@@ -1,30 +1,4 @@
-"""A function adds to a default argument in place, so every later call begins with what the calls before have left.
-
-Python evaluates a default once, when the function is defined: all calls without that argument get the same tensor
-(https://docs.python.org/3/faq/programming.html, "Why are default values shared between objects?").
-
-Bad::
-
-    def scan(x, state=torch.zeros(3)):
-        for row in x:
-            state += row            # the next call begins with this sum
-        return state
-
-Good::
-
-    def scan(x, state=None):
-        state = torch.zeros(3) if state is None else state
-        for row in x:
-            state += row
-        return state
-
-Found when one line of a function has written a parameter in two of its runs, by arithmetic that depends on the old
-values, both runs were called without that argument, and it was the same tensor; or other elements of it, as
-``counts[label] += 1`` writes them, where the function returns the tensor. The same is told of a tensor in a default
-dictionary or list: of a function that returns it, and of objects that took it for their own. Silent where the tensor
-is filled anew each time (``copy_``, ``zero_``), and where one line of a loop is all that calls the function: it may go
-on on purpose.
-"""
+"""A function adds to a default argument in place, so every later call begins with what the calls before have left."""
 
 from __future__ import annotations
 

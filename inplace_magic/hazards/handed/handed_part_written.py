@@ -1,24 +1,5 @@
-"""A function changed the part of a tensor that it was handed and gave it back, and the whole is read as if unchanged.
-
-An index gives a view. Whoever hands ``population[i]`` to a function that writes its argument and returns it, gets a
-child that is the parent itself.
-
-Bad::
-
-    child = mutate(population[i])   # genes += noise; return genes
-    best = score(population)        # holds the child in the parent's place
-
-Good::
-
-    child = mutate(population[i].clone())
-    best = score(population)
-
-Told from the record, and from the two lines that hand over: a function wrote a parameter, building on its values, and
-returned it; its caller had handed it an expression that gave a view, or the name of a part that it had taken itself and
-that no other run of the line wrote; what came back is used; and afterwards a line outside of the function read the
-tensor of which it is a view. Silent where nothing is done with what came back, as for a function that is called to
-write, and where the name is given to what came back.
-"""
+"""A function changed the part of a tensor that it was handed and gave it back, and the whole is read as if
+unchanged."""
 
 from __future__ import annotations
 

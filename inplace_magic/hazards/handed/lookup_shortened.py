@@ -1,21 +1,4 @@
-"""A lookup with ``max_norm`` shortened rows of a table, and the table was read elsewhere as if it were as before.
-
-``embedding`` and ``embedding_bag`` write the rows that they look up where these are longer than `max_norm`
-(https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html: "this will modify weight in-place").
-
-Bad::
-
-    rows = F.embedding(words, table, max_norm=1.0)
-    lengths = table.norm(dim=1)                 # of the words looked up, 1
-
-Good::
-
-    rows = F.embedding(words, table.clone(), max_norm=1.0)
-    lengths = table.norm(dim=1)
-
-Told from the record alone: a lookup wrote its table, which is no trained leaf, and an operation that looks nothing up
-read it afterwards. Silent where something else wrote the table in between, and for comparisons.
-"""
+"""A lookup with ``max_norm`` shortened rows of a table, and the table was read elsewhere as if it were as before."""
 
 from __future__ import annotations
 

@@ -1,26 +1,4 @@
-"""An ordinary call could be in-place: its input was dead right after it, and nobody needed the old values.
-
-``x = x + y`` makes a new tensor and then drops the old one, so for a moment both are in memory. Where no autograd node
-saved the old one and no other name holds it, ``x += y`` gives the same result in the same memory.
-
-Bad::
-
-    scores = q @ k
-    scores = scores + bias          # the old scores die here, unused
-
-Good::
-
-    scores = q @ k
-    scores += bias
-
-Nothing is wrong with the ordinary form, and it is the safe one; the note says what the in-place form would spare, where
-that is a lot. In a loop that is one tensor, however often the line runs: each pass lets go of what it needed for a
-moment. It is silent on views, on leaves, where shape or dtype change, and on what library code calls under the line,
-such as the arithmetic of an optimizer: nobody can write that in another form.
-
-Told from the record alone: the input's memory died right after the call, no node had saved it, no other tensor was on
-it, and the result has its shape and dtype; and no pass of the line was given anything that a node had saved.
-"""
+"""An ordinary call could be in-place: its input was dead right after it, and nobody needed the old values."""
 
 from __future__ import annotations
 

@@ -1,29 +1,4 @@
-"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward comes back through it.
-
-``total += loss`` adds a tensor, and the sum's graph reaches every pass that it was made from: all that autograd saved
-for them stays in memory until the sum is gone. Where only its number is wanted, that is memory for nothing, and the
-usual way to run out of it after some hundred passes (https://docs.pytorch.org/docs/stable/notes/faq.html, "My model
-reports cuda runtime error(2): out of memory").
-
-Bad::
-
-    total = 0
-    for batch in data:
-        total += model(batch).pow(2).mean()
-    print(float(total))
-
-Good::
-
-    total = 0
-    for batch in data:
-        total += model(batch).pow(2).mean().item()
-    print(total)
-
-A loss that is summed over time steps and goes backward afterwards is no finding, nor what is smaller than a mebibyte.
-
-Told from the record alone: the same leaves were used pass after pass at one line, what these passes saved is still kept
-at the end, and numbers were read off a tensor whose graph reaches them.
-"""
+"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward comes back through it."""
 
 from __future__ import annotations
 

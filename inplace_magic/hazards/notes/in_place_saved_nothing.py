@@ -1,24 +1,4 @@
-"""An in-place call made a copy: autograd cloned its input first, because backward needs it.
-
-``x.sin_()`` overwrites what the gradient of sine is computed from. So that backward still has it, PyTorch clones ``x``
-before it writes, and keeps the clone: that takes as much memory as ``x = x.sin()``, and a copy is made on top. The same
-holds for ``relu6``, ``hardtanh``, ``silu`` and others with ``inplace=True``; not for ``relu_``, ``sigmoid_`` or
-``exp_``, whose gradients are computed from the result (tools/autograd/derivatives.yaml says which op needs what).
-
-Bad::
-
-    h = F.silu(linear(x), inplace=True)     # a clone of the input is kept
-
-Good::
-
-    h = F.silu(linear(x))                   # the input itself is kept
-
-Nothing is wrong with such a line; it merely does not do what people write it for. Under ``no_grad`` nothing is kept,
-and ``inplace=True`` does save memory.
-
-Told from the record alone: the node of an in-place call saved a tensor that nothing in the program had made, with the
-input's shape, where the input had been.
-"""
+"""An in-place call made a copy: autograd cloned its input first, because backward needs it."""
 
 from __future__ import annotations
 

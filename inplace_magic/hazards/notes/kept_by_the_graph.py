@@ -1,25 +1,4 @@
-"""A tensor lost its name by a rebinding and stays alive all the same: an autograd node keeps it for backward.
-
-``x = conv(x)`` looks as if the old ``x`` were gone. It is not, as long as backward needs it: the convolution saved its
-input. So a chain of rebindings keeps every activation that some op saved, until backward has used it or the graph is
-dropped.
-
-Bad::
-
-    for layer in layers:
-        x = layer(x)                # all activations live until backward
-
-Good::
-
-    with torch.no_grad():           # to look at results only
-        for layer in layers:
-            x = layer(x)
-
-In training this is how it must be, and the note only says where the memory is; ``torch.utils.checkpoint`` trades it for
-computing twice.
-
-Told from the record alone: a name was bound anew, its old tensor's memory lived on, and a node had saved it.
-"""
+"""A tensor lost its name by a rebinding and stays alive all the same: an autograd node keeps it for backward."""
 
 from __future__ import annotations
 

@@ -35,9 +35,12 @@ def out_outgrown(story: Story) -> Iterator[Hazard]:
 def _moved(call: CallEvent) -> Iterator[tuple[TensorMetadata, TensorMetadata]]:
     """What a call was given and wrote, and what became of it; Paddle gives it another object."""
     written = {mutation.tensor for mutation in call.mutations}
+    lying: dict[int | None, list[TensorMetadata]] = {}
+    for after in (*call.mutated, *call.outputs):
+        lying.setdefault(after.storage, []).append(after)
     for given in call.inputs:
         if given.storage is not None and given.tensor in written:
-            yield from ((given, after) for after in (*call.mutated, *call.outputs) if after.storage == given.storage)
+            yield from ((given, after) for after in lying.get(given.storage, ()))
 
 
 def _others(story: Story, given: TensorMetadata, after: TensorMetadata) -> Iterator[tuple[int, Region | None]]:

@@ -1,28 +1,4 @@
-"""PyTorch refused a write, since an element of memory would have been written twice, or read after it was written.
-
-An in-place operation on an expanded tensor would work on one element several times, and one that reads a shifted view
-of what it writes would read new values for old ones. Where PyTorch can decide that cheaply it raises: "more than one
-element of the written-to tensor refers to a single memory location", or "some elements of the input tensor and the
-written-to tensor refer to a single memory location" (aten/src/ATen/MemoryOverlap.cpp).
-
-Bad::
-
-    mask = torch.zeros(1, 4).expand(3, 4)
-    mask += 1                       # raises
-
-Good::
-
-    mask = torch.zeros(1, 4).expand(3, 4).clone()
-    mask += 1
-
-One code for each reason that PyTorch gives:
-
-* ``expanded-write-refused``: A tensor in which one element of memory stands for several positions was to be written.
-* ``overlapping-write-refused``: A write was to read other elements of the memory that it writes.
-
-Told from what PyTorch refused, and from the sizes and strides of what the call was given. What it lets through is told
-by ``expanded-tensor-written`` and ``overlapping-write``.
-"""
+"""PyTorch refused a write, since an element of memory would have been written twice, or read after it was written."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One file a rule: its page as docstring, ``check(story)``, its words."""
+"""One file a rule: ``check(story)``, its words."""

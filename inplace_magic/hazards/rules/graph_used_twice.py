@@ -1,34 +1,4 @@
-"""A backward went into a graph that an earlier backward had used up.
-
-A forward pass leaves a graph, and what its nodes saved. A backward goes through it once and frees what was saved on its
-way, to give the memory back, so the next one finds nothing there: "Trying to backward through the graph a second time"
-(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html). The message names neither of the two
-backwards. Most often the second one is of a later pass of a loop and has a loss of its own; but something that was
-carried over, such as a hidden state, leads from the new graph into the old one.
-
-Bad::
-
-    h = torch.zeros(2, 4)
-    for x in batches:
-        h = cell(x, h)              # goes on from the pass before, and from its graph
-        h.pow(2).mean().backward()  # raises in the second pass
-
-Good::
-
-    h = torch.zeros(2, 4)
-    for x in batches:
-        h = h.detach()              # the values alone: gradients end where the pass begins
-        h = cell(x, h)
-        h.pow(2).mean().backward()
-
-``retain_graph=True``, which PyTorch's message proposes, is right where one graph shall be used twice, with the values
-that it was built from. A state that is carried over then keeps the graphs of all passes, and each backward goes through
-all of them. Where the first backward is not in the record, as when it ran before the watch began, the finding says so.
-
-Told from what PyTorch refused, and from the graph: which nodes each backward of the record went through, and whether it
-was asked to keep them; the one that let go of a node is named, and the tensor by which the later graph leads into the
-older one.
-"""
+"""A backward went into a graph that an earlier backward had used up."""
 
 from __future__ import annotations
 

@@ -1,23 +1,4 @@
-"""A leaf that requires grad was written in place while autograd was recording.
-
-A leaf is where gradients are collected: a parameter, or a tensor that you asked for gradients of. A recorded in-place
-op would make it the *result* of that op, and no place would be left for its own gradient; so PyTorch refuses, with "a
-leaf Variable that requires grad is being used in an in-place operation"
-(https://docs.pytorch.org/docs/stable/notes/autograd.html). A view of a leaf is the same memory and is refused as well.
-
-Bad::
-
-    w = torch.zeros(3, requires_grad=True)
-    w -= 0.1 * grad                 # raises
-
-Good::
-
-    with torch.no_grad():           # an update of the values, not a step of the computation
-        w -= 0.1 * grad
-
-Told from what PyTorch refused, and from the call that it refused: a leaf, or a view of one, was to be written while
-gradients were recorded.
-"""
+"""A leaf that requires grad was written in place while autograd was recording."""
 
 from __future__ import annotations
 

@@ -1,32 +1,5 @@
-"""One tensor was handed to a function for two of its parameters; it was written by the one and then read by the other.
-
-Whoever writes a function thinks of its parameters as different tensors. ``scaled_sum(u, u)`` gives it one tensor under
-two names, so a write to ``a`` is a write to ``b``; no copy is made when a tensor is handed over
-(https://docs.python.org/3/faq/programming.html, "How do I write a function with output parameters"). The same holds for
-``attend(x, x, x)`` where ``q *= scale`` then scales the keys as well.
-
-Bad::
-
-    def scaled_sum(a, b):
-        a *= 2
-        return a + b                # b is a: 4 u, and not 3 u
-
-
-    y = scaled_sum(u, u)
-
-Good::
-
-    def scaled_sum(a, b):
-        a = a * 2                   # a new tensor; u stays as it is
-        return a + b
-
-
-    y = scaled_sum(u, u)
-
-Found where the write is made by way of one parameter, or of what it was handed on as, and a later line of the same run
-of the function reads the other one. Silent where the other parameter was given another value or was written itself in
-between, and where the two are different parts of one memory.
-"""
+"""One tensor was handed to a function for two of its parameters; it was written by the one and then read by the
+other."""
 
 from __future__ import annotations
 

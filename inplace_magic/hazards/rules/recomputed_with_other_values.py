@@ -1,25 +1,5 @@
-"""A checkpointed function was recomputed from other values than it was first computed from, so the gradient is wrong.
-
-``torch.utils.checkpoint`` runs the function a second time when backward comes to it, and does not keep what it saved
-in between. Its version check is gone with that: PyTorch compares shapes and dtypes of what the two runs save, not
-values (https://docs.pytorch.org/docs/stable/checkpoint.html).
-
-Bad::
-
-    loss = checkpoint(lambda x: torch.tanh(x @ w * temperature), x, use_reentrant=False).sum()
-    temperature.mul_(0.5)           # the second run reads this
-    loss.backward()
-
-Good::
-
-    loss.backward()
-    temperature.mul_(0.5)
-
-Found where a line of a checkpointed function read one tensor at different versions in its two runs, and the write in
-between was not the function's own; and where the function itself overwrites what one of its operations had saved,
-which without the checkpoint raises an error, and both run again in backward. Silent for the running statistics of
-BatchNorm, which its training forward does not read.
-"""
+"""A checkpointed function was recomputed from other values than it was first computed from, so the gradient is
+wrong."""
 
 from __future__ import annotations
 

@@ -1,36 +1,4 @@
-"""A tensor that autograd saved for backward was overwritten before backward used it.
-
-PyTorch computes many gradients from values of the forward pass: sigmoid's from its result, a product's from its
-factors. It keeps a reference, not a copy, and notes the version. When the tensor is written afterwards, the numbers
-are no longer those of the forward pass, so backward raises "one of the variables needed for gradient computation has
-been modified by an inplace operation" (https://docs.pytorch.org/docs/stable/notes/autograd.html, "In-place
-correctness checks"). The message names an operation that made the tensor, which can be the saver, a later writer or
-neither, and no line of the program. This rule names both lines: the one that saved and the first one that wrote.
-
-Bad::
-
-    probs = torch.sigmoid(logits)   # saves its result
-    probs[2] = 2.0                  # overwrites it
-    probs.sum().backward()          # raises
-
-Good::
-
-    probs = torch.sigmoid(logits)
-    probs = probs.clone()           # sigmoid keeps its own result
-    probs[2] = 2.0
-    probs.sum().backward()
-
-The elements that were saved may even be intact: a tensor and all its views share one version counter, so a write to
-another column counts as well. The finding says so.
-
-It is found before backward is run as well: the saver is still alive at the end of the watch, keeps what it saved, and
-the version has moved. Silent where backward let go of the saved tensor or where nothing can run backward through the
-saver any more; and where a parameter was stepped although a forgotten result of an earlier forward still hangs
-around, as ``pred = model(x)`` does above a training loop.
-
-Told from the record alone: which node saved which tensor at which version, every write that moved the version counter
-since, and whether a backward raised, or would.
-"""
+"""A tensor that autograd saved for backward was overwritten before backward used it."""
 
 from __future__ import annotations
 

@@ -1,37 +1,5 @@
 """A tensor that autograd saved for backward was overwritten, and its version did not move: the gradient is silently
-wrong.
-
-PyTorch's check compares versions, not values. Some writes move no version that the saver can see: through ``.data``
-(an alias with a version counter of its own), through NumPy or DLPack (the same memory, outside torch), by a fused
-optimizer or BatchNorm's running statistics (kernels that do not count). Backward then computes with the new numbers
-and says nothing (https://docs.pytorch.org/docs/stable/notes/autograd.html; pytorch/pytorch issue 6990).
-
-Bad::
-
-    gate = torch.sigmoid(x)         # saves its result
-    gate.data.clamp_(min=0.5)       # overwrites it, unseen by autograd
-    gate.sum().backward()           # wrong gradient, no error
-
-Good::
-
-    gate = torch.sigmoid(x)
-    gate = gate.clamp(min=0.5)
-
-A custom ``Function`` that keeps a tensor by itself (``ctx.x = x``) goes round the check as well: found where its
-``backward`` reads what its ``forward`` had read, and somebody else wrote it in between.
-
-A write through ``.data`` that came before the save is told as a warning: backward knows nothing of it either, and
-computes the gradient as if it had not been. Silent where scores are masked that way for a softmax.
-
-A parameter that is set through ``.data`` when the backwards are over is told only where another backward came.
-Where the saved tensor is small its content was compared, so a write that changed nothing is no finding. Nor is one
-whose old values were copied back before a backward ran, as finite differences do. Where the content of a small saved
-tensor changed and nobody was seen writing, the finding says so. What this rule misses, ``--prove`` finds by comparing
-the gradients.
-
-Told from the record alone: the write lies between the save and the backward on the same memory and left the saved
-tensor's version as it was, or the digest of a small saved tensor is another one as backward begins.
-"""
+wrong."""
 
 from __future__ import annotations
 

@@ -1,32 +1,4 @@
-"""A view was written that autograd cannot follow.
-
-Writing a view writes its base, so PyTorch must rewrite the history of the base. For some views it cannot: those of a
-function that gives several views at once (``chunk``, ``split``, ``unbind``), where each would need the others'
-history; and those made under ``no_grad`` or ``inference_mode``, about which nothing was recorded. It refuses with "…
-is a view and is being modified inplace" or "A view was created in no_grad mode and is being modified inplace with
-grad mode enabled" (torch/csrc/autograd/variable.cpp, ``handle_view_on_rebase``).
-
-Bad::
-
-    a, b = x.chunk(2)
-    a += b                          # raises
-
-Good::
-
-    a = a + b
-
-One code for each reason that PyTorch gives:
-
-* ``multi-output-view-written``: One of several views that one call gave was written.
-* ``base-of-multi-output-view-written``: A tensor was written after one call had taken several views of it, and one of
-  them was used afterwards.
-* ``view-detached-in-place``: A view was cut off its history by ``detach_()``.
-* ``inference-tensor-written``: A tensor made under ``inference_mode`` was written outside of it.
-* ``no-grad-view-written``: A view taken while recording was off was written while it was on.
-* ``custom-function-view-written``: A view that a custom ``Function`` or a module's backward hook made was written.
-
-Told from what PyTorch refused, and from the calls that made the view and its base.
-"""
+"""A view was written that autograd cannot follow."""
 
 from __future__ import annotations
 

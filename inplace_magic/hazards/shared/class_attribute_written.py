@@ -1,29 +1,4 @@
-"""Objects add in place to a tensor that belongs to their class, so each goes on with what the others have left.
-
-A tensor made in the body of a class is made once, when the class is defined, and so is the default of a dataclass's
-field: all objects share it (https://docs.python.org/3/library/dataclasses.html, "Mutable default values"; a tensor
-passes that module's check, since it can be hashed).
-
-Bad::
-
-    class Histogram:
-        counts = torch.zeros(4)             # one tensor for all histograms
-
-        def add(self, labels):
-            self.counts.index_add_(0, labels, torch.ones(len(labels)))
-
-Good::
-
-    class Histogram:
-        def __init__(self):
-            self.counts = torch.zeros(4)
-
-Found when one line wrote ``self.counts`` for two objects, by arithmetic that depends on the old values, and it was the
-tensor of the class, or an entry of a dictionary or list that the class makes in its body. Silent where the class is
-written by its name (``Histogram.counts += 1``), which says that all objects are meant; where the tensor is filled anew
-each time (``copy_``, ``zero_``); and where the method counts in a tensor of the object, too (``self.total += day;
-self.everywhere += day``).
-"""
+"""Objects add in place to a tensor that belongs to their class, so each goes on with what the others have left."""
 
 from __future__ import annotations
 

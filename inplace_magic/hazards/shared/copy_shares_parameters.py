@@ -1,37 +1,4 @@
-"""A network that was to stand still shares its parameters with the one that is trained.
-
-``teacher = student`` and ``copy.copy(student)`` make no copy of a parameter, and ``target.weight.data =
-online.weight.data`` gives two parameters one memory. Each step of the optimizer then moves the teacher, the target, the
-best model so far as well.
-
-Bad::
-
-    target = copy.copy(online)
-    optimizer.step()                # moves both
-    target(x)
-
-Good::
-
-    target = copy.deepcopy(online)
-
-Found where all parameters of a network are those of another one, they were written below the statement that shared
-them, the network ran again after that, and something says that it was to stay behind:
-
-- a shallow copy was made of it (``copy.copy``);
-- it has parameters of its own, given the memory of the other's (``t.data = o.data``, ``load_state_dict(…,
-  assign=True)``), and no backward fills them and nobody writes them, while the other's are stepped;
-- what it gives without recording is held against what the other name gives with it (``self.target = self.online``,
-  or both of one name: ``self.online, self.target = net, net.to(device)``);
-- a condition in the training loop chooses when it is taken (``if loss < least: best = model``), which means nothing
-  where it is the same network at any time.
-
-So are two parameters that lie on the same elements and are both written: each step of one moves the other; and a
-shallow copy that is given another parameter (``twin.weight = nn.Parameter(w)``), by which its original is given it as
-well, since both have one dict of parameters. Silent for
-one parameter under two names (weight tying), for networks that share some of their layers, for a second name of one
-network (``net = model``) of which none of this is so, and where the name was given after the last write. What names
-variables have is told from the text of a cell or of a file that is what ran.
-"""
+"""A network that was to stand still shares its parameters with the one that is trained."""
 
 from __future__ import annotations
 

@@ -1,32 +1,4 @@
-"""Two objects of one class count in one tensor: each goes on from what the other has counted.
-
-``copy.copy(meter)`` copies the references to the tensors, and not the tensors.
-
-Bad::
-
-    best = copy.copy(meter)
-    meter.update(x)                 # best has counted it, too
-    best.update(y)
-
-Good::
-
-    best = copy.deepcopy(meter)
-    meter.update(x)
-    best.update(y)
-
-Told from the record and the names: one line of a method wrote a tensor, building on its values, for one object and then
-for another one, and at the end both hold it under the attribute that the line says; or both were seen to run the line,
-and nobody had handed them the tensor. Silent for two names of one object,
-and for leaves that are trained. The same is told of a function that takes a shallow copy (``copy.copy``, ``dict(d)``,
-``dataclasses.replace``) and writes an entry of it, where the original was seen to hold that very tensor and is used
-again.
-
-However a copy came about (``Node(self.tensor)``, ``list(rows)``, ``return dict(self.state)``), it is told from who was
-seen to hold the tensor: when a line wrote it by way of one object, another object of the class held it under the same
-key, and the next to read it comes to it by way of that other one; or the line writes it for another copy, on top of
-what it wrote for the first. Silent where an object of another class holds it as well, or where a name, a statement or a
-constructor hands it to both (``second.table = first.table``): who shares a cache got it from somebody.
-"""
+"""Two objects of one class count in one tensor: each goes on from what the other has counted."""
 
 from __future__ import annotations
 

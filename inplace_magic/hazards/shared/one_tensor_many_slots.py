@@ -1,33 +1,4 @@
-"""A list or dict holds one tensor several times, and it was written as if the slots were separate.
-
-``[t] * n`` and ``dict.fromkeys(keys, t)`` repeat a reference, a generator that fills and yields one buffer hands out
-the same tensor each time, and appending a tensor that the next step writes in place stores the same tensor again.
-Stacked afterwards, or gone through one by one, all entries are equal.
-
-Bad::
-
-    for t in range(4):
-        history.append(state)
-        state += velocity           # every entry follows
-    torch.stack(history)
-
-Good::
-
-    history.append(state.clone())
-
-Found where one memory is several times in the list that a call stacks or joins, and was written between; or where the
-namespace, or a function's names, reach the written tensor, or one object around it, by several slots of one container,
-and it is read there after the write; where a list or dict was seen to hold it in several slots when a line wrote it by
-one of them, or in each pass of a loop over all (``dict.fromkeys(keys, t)``, ``[(t, t) for _ in layers]``), and it is
-read by another one; or where one expression of a loop made it in one pass and wrote it in the next, as ``x = layer(x)``
-does with an ``nn.ReLU(inplace=True)``, each pass filled a slot, and an earlier one of them, or the whole container, is
-read; or where several slots hold the gradient of one parameter, to which a later backward added; or where one call gave
-it for two of its results (``torch.autograd.grad`` does so for both summands of a sum,
-https://github.com/pytorch/pytorch/issues/46168), and it is read after a write that builds on its values. Silent where
-the slots held it before anybody wrote it and another list or dict has it as well: who goes through ``[counts[word] for
-word in text]`` counts a word twice that stands there twice. Silent, too, where another function gives one slot what the
-other one holds.
-"""
+"""A list or dict holds one tensor several times, and it was written as if the slots were separate."""
 
 from __future__ import annotations
 

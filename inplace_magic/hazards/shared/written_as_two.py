@@ -1,33 +1,4 @@
-"""One tensor stands in two places as two states, and is written by both: each write changes the other state.
-
-``self.total = self.square = torch.zeros(n)`` makes one tensor, and so does a function that returns ``zeros, zeros`` to
-begin two states with. As long as one of them is rebound, nothing happens; once both are written in place, they are one.
-
-Bad::
-
-    def begin(n):
-        zeros = torch.zeros(n)
-        return zeros, zeros
-
-
-    hidden, cell = begin(3)
-    cell.mul_(forget).add_(new)
-    hidden.copy_(cell.tanh())       # and so is `cell`
-
-Good::
-
-    def begin(n):
-        return torch.zeros(n), torch.zeros(n)
-
-Told from the record, and from the two lines that write: two keys of one object (attributes, entries of a dict, fields
-of a named tuple, buffers of a module) were seen to hold the tensor at the moment of each write, or two names did that
-one statement had bound; one line wrote by the one, another line by the other, the same elements, and one of them built
-on the values that the other had left. So it is where ``q.data = p.data`` ran twice, as a copy would, and both `q` and
-`p` were written in between, as two networks in training mode write their statistics. Silent where a statement says that
-both are one (``self.kernel = self.weight``, ``cache = self.cache``), for two tensors that change places, for leaves
-that are trained and for their gradients, where one of the two places is only read, and where a tensor is given
-another's memory once.
-"""
+"""One tensor stands in two places as two states, and is written by both: each write changes the other state."""
 
 from __future__ import annotations
 

@@ -1,36 +1,4 @@
-"""A tensor was written under one name and then read under another, as if the other still held the old values.
-
-``labels = ids`` makes no copy, and neither does a call with ``inplace=True``: ``y = relu(x)`` then gives ``x`` itself
-back, so ``x`` holds the rectified values. Whoever reads the old name afterwards gets the new values, without an error.
-``x.detach()`` is on the same memory, and ``x.float()``, ``x.cpu()``, ``x.to(device)`` and ``x.contiguous()`` give ``x``
-itself where there is nothing to convert. So do ``nn.Identity`` and any function that returns what it was given.
-
-Bad::
-
-    labels = ids                    # a second name
-    labels[mask] = -100
-    loss = model(ids, labels)       # ids hold -100 too
-
-    h = F.relu(x, inplace=True)
-    y = conv(x)                     # reads relu(x)
-
-Good::
-
-    labels = ids.clone()
-
-Silent where the same name is bound again (``x = relu_inplace(x)``), where the write is a statement of its own
-(``x.zero_()``, meant as such), is said by ``out=x``, or copies the tensor onto itself, which changes nothing, where
-the other name is an attribute or an entry taken for short (``cache = self.cache``, and then ``cache[i] = x``;
-`same-memory-compared` tells where the two are held against each other), where the tensor began as a buffer
-(``torch.zeros``, ``empty``, …) that is there to be filled, unless one statement gave it both names (``m = v =
-torch.zeros(3)``), and where the old name is not read again.
-
-Found where a function wrote a tensor by one of its names and reads it later on by another one that it has had since
-before the write; where it puts both names into one container and the other one's entry is read: ``loss = first`` and
-``loss += rest`` above ``return [loss, first] + parts``; and where it hands out both, ``return noise(patch), patch``,
-and the call wrote its argument and gave it back. What a function did to a tensor that it was handed is told by
-`argument-written`.
-"""
+"""A tensor was written under one name and then read under another, as if the other still held the old values."""
 
 from __future__ import annotations
 

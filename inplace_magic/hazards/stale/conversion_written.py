@@ -1,25 +1,4 @@
-"""What a conversion gave was written in place, and it was the stored tensor itself.
-
-``x.to(dtype)``, ``x.float()``, ``x.contiguous()`` and their like give `x` itself where there is nothing to convert
-(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.to.html: "Otherwise, self is returned"), and ``x.conj()``
-gives a view. So a line may work on a copy today, and on the state of an object when its dtype changes.
-
-Bad::
-
-    direction = state["momentum"].to(torch.float32)
-    direction /= direction.norm()   # divides the momentum, if that is float32
-
-Good::
-
-    direction = state["momentum"].to(torch.float32, copy=True)
-    direction /= direction.norm()
-
-Told from the record: a conversion of an attribute or of an entry, or of an argument that is one, gave that very memory
-under another name, the same run of the function wrote it by that name, building on its values, and a line that says the
-attribute went on with them. Silent for ``detach`` and ``data``, which nobody takes for copies of state, and for leaves
-that are trained; and where the next line to say it puts back what was written (``p.data.copy_(p32)``), as optimizers
-do that count in another dtype.
-"""
+"""What a conversion gave was written in place, and it was the stored tensor itself."""
 
 from __future__ import annotations
 

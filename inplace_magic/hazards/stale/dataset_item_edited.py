@@ -1,31 +1,4 @@
-"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch gets it edited once more.
-
-``self.images[i]`` is a view: normalising it in place normalises the stored image, and the next epoch normalises the
-result again (pytorch/vision issue 680).
-
-Bad::
-
-    def __getitem__(self, i):
-        image = self.images[i]
-        return image.sub_(0.5).div_(0.25)
-
-Good::
-
-    def __getitem__(self, i):
-        return (self.images[i] - 0.5) / 0.25
-
-Silent where a statement of its own writes something of the dataset's, such as ``self.seen[i] += 1``, and where a write
-changes nothing any more, as one that sets right what was wrong.
-
-Found when one line of a ``__getitem__``, or of a transform that it calls, has written the same stored elements twice,
-with arithmetic that depends on the old values, or by an index that was another one each time
-(``image[torch.rand(3) < 0.5] = 0``), so that it changed values again. So has a line anywhere else that writes an entry
-of a shallow copy (``sample = dict(samples[i])``, which keeps the stored tensors), or adds to integer labels in a list
-of batches, which then go into ``cross_entropy`` or the like; and one that normalises, in every epoch, the same batch
-of a list or the same slice of the data (``xb = X[i : i + 32]; xb -= mean``), which then goes through a model that is
-trained. ``torch.as_tensor(self.rows[i])`` gives another tensor, on the memory of the same array, each time; there it
-takes small items, of which the trace has the values: at the same address stands what the last edit has left.
-"""
+"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch gets it edited once more."""
 
 from __future__ import annotations
 

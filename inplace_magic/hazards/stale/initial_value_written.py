@@ -1,35 +1,4 @@
-"""A value to begin with was written in place, so the next round begins with what the last one left.
-
-``h = h0`` gives the initial state a second name and copies nothing: a loop that then writes ``h`` in place writes
-``h0``. A constant of the module that a function scales under a local name is scaled again in each call, and so is what
-a function behind ``functools.lru_cache`` hands out, which is one tensor for all its callers.
-
-Bad::
-
-    h0 = torch.zeros(3)
-    for sequence in sequences:
-        h = h0
-        for x in sequence:
-            h += x                  # the next sequence begins here
-        finals.append(h.sum())
-
-Good::
-
-    for sequence in sequences:
-        h = h0.clone()
-        for x in sequence:
-            h += x
-
-Found where a loop binds a name to another one of the same function, the statement ran again after a write that
-depends on the old values, and the other name serves for nothing else from the loop on: a statement that gives the same
-tensor each time has an effect only where it is to begin anew. And where a tensor was made in a cached function, written
-outside of it, and met there again by others or read by another function; memory to work in (``torch.empty``) is none.
-And where an object took over what a dict of its own keeps by the name of the attribute (``setattr(self, name, value)``
-for each of ``self.defaults``), in place of another tensor, and a line writes that on top of its values.
-A function that moves a value of the module by constants, under a name of its own (``std = STD; std *= 255``), is told
-as a fact worth knowing: a schedule means it, a constant does not. Silent for accumulators, which other lines read
-(``counts = COUNTS; counts += 1``). It takes the text around the line, of a cell or of a file that is what ran.
-"""
+"""A value to begin with was written in place, so the next round begins with what the last one left."""
 
 from __future__ import annotations
 

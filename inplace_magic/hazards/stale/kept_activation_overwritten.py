@@ -1,26 +1,4 @@
-"""An activation was kept (by a forward hook, or in a list) and the next in-place layer rewrote it.
-
-A hook on a convolution stores the very tensor that ``ReLU(inplace=True)`` then overwrites; what is looked at later
-are the rectified values (pytorch/pytorch issue 95617). The same happens to ``features.append(x)`` before ``x =
-relu(x, inplace=True)``.
-
-Bad::
-
-    conv.register_forward_hook(lambda m, a, out: kept.update(pre=out))
-    nn.Sequential(conv, nn.ReLU(inplace=True))(x)
-    kept["pre"].mean()              # after the ReLU, not before
-
-Good::
-
-    conv.register_forward_hook(lambda m, a, out: kept.update(pre=out.clone()))
-
-Found where a container reachable from the user's names holds the tensor, the keeping came before the write (the
-module that made the tensor has a forward hook, or the statement that stored it stands before the writing line of the
-same function), and the tensor is read by way of the container afterwards. Where no name leads to it, as when model and
-container are locals of a function: found where a container that a hook's code can reach held the tensor while another
-layer wrote it, and a later line reads that entry; and where the hook kept it the watch cannot tell where, another layer
-wrote it inside the same line, that line did not give it back, and another place reads it.
-"""
+"""An activation was kept (by a forward hook, or in a list) and the next in-place layer rewrote it."""
 
 from __future__ import annotations
 

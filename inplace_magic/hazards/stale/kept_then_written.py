@@ -1,35 +1,4 @@
-"""What ``detach()`` gave was put into a list, the tensor was written afterwards, and the list was read.
-
-``losses.append(loss.detach())`` keeps another tensor on the same memory, and no copy
-(https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html: "Returned Tensor shares the same storage").
-
-Bad::
-
-    for loss in parts:
-        losses.append(loss.detach())
-        loss /= 4                               # the entry of the list, too
-    mean = torch.stack(losses).mean()
-
-Good::
-
-    for loss in parts:
-        losses.append(loss.detach().clone())
-        loss /= 4
-    mean = torch.stack(losses).mean()
-
-Told from the record: a call that many take for a copy gave another tensor on the same memory, a line put that into a
-list or dict and used it for nothing else, the memory was written by way of another tensor, and only after that was the
-kept one read. The same is told of a function that gives a view of one memory in each of its runs, or a sparse tensor
-around the same values (``torch.sparse_coo_tensor`` copies none): the memory was written for the next one before
-anybody had read the one before. And it is told of the best row so far, which a line keeps under a condition that reads
-what it or a line beside it assigns, by an index that was found in another tensor and looks up a value there as well:
-the rows were written, and the kept one is read. Silent for gradients, and where the kept tensor itself is written.
-
-Of trained weights, as ``best = model.state_dict()`` and ``{name: p.detach() …}`` keep them, it is told where another
-statement than a copy back into them (see `same-memory-compared`) reads them after a step, and they were kept at a
-chosen moment: under a condition that reads what is assigned beside it, ``if loss < least``; or under any condition in a
-loop that kept them several times and then wrote them in further passes without keeping anything.
-"""
+"""What ``detach()`` gave was put into a list, the tensor was written afterwards, and the list was read."""
 
 from __future__ import annotations
 

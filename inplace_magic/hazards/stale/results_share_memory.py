@@ -1,33 +1,4 @@
-"""Two results were kept under two names, and they are one tensor: the second one overwrote the first.
-
-A function that writes into a tensor of its own and returns it (a layer with a scratch buffer, a meter, ``out=buffer``)
-gives the same tensor each time. The gradient of a parameter is such a tensor, too: ``backward`` adds to it, and
-``zero_grad(set_to_none=False)`` clears it.
-
-Bad::
-
-    first = torch.mm(a, b, out=buffer)
-    second = torch.mm(a, c, out=buffer)
-    first * second                  # both are a @ c
-
-    grad_a = w.grad
-    loss_b.backward()               # adds to that very tensor
-    grad_b = w.grad
-
-Good::
-
-    first = torch.mm(a, b, out=buffer).clone()
-
-    grad_a = w.grad.clone()
-
-Found where two statements, each the only one that binds its name, gave the two names, the tensor was written after the
-first and no later than in the second, and the first name is read afterwards. A gradient's name needs no second one
-where zeros are read that ``zero_grad`` has just written. Silent where the second statement got the first result as an
-argument, where nobody reads the first name again, and for one name of a gradient that was clipped or added to since
-then (``raw = p.grad``): it may well be there to follow. It takes lines that ran by themselves and once, those of a
-cell, of a script or of its ``main()``, and their text; and in any other function two names that were seen to hold one
-tensor, as two results from a pool of buffers do.
-"""
+"""Two results were kept under two names, and they are one tensor: the second one overwrote the first."""
 
 from __future__ import annotations
 

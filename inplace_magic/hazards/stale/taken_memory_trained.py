@@ -1,26 +1,5 @@
-"""Parameters took the memory of a tensor, were trained, and then others took it again, as if it still held the start.
-
-``vector_to_parameters`` makes each parameter a view of the vector, and ``nn.Parameter(x)`` and
-``nn.Embedding.from_pretrained(x)`` copy nothing
-(https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html): a step of the optimizer writes the tensor that
-they were given.
-
-Bad::
-
-    for rate in rates:
-        vector_to_parameters(start, model.parameters())
-        fit(model, rate)            # moves start as well
-
-Good::
-
-    for rate in rates:
-        vector_to_parameters(start.clone(), model.parameters())
-        fit(model, rate)
-
-Told from the record alone: a trained leaf lay on memory that an older tensor held already; library code, an
-optimizer's, wrote it; and after that the same memory was given to a leaf once more, with the older tensor still in use.
-Silent for parameters that are taken from other parameters, as for tied weights, and for one that is used in two places.
-"""
+"""Parameters took the memory of a tensor, were trained, and then others took it again, as if it still held the
+start."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     lines = [part for part in (heading_of(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated and not fold.initialised:
-        said = ngettext("{count} write in place inside", "{count} writes in place inside", len(fold.mutated))
-        counted = words.at_least(said.format(count=len(fold.mutated)), fold.partial)
+        said = ngettext("{count} write in place inside", "{count} writes in place inside", fold.writes)
+        counted = words.at_least(said.format(count=fold.writes), fold.partial)
         lines.append(f"{style.EFFECT_SYMBOL['mutated']} {counted}")
     for result in fold.results[:MAX_RESULTS]:
         label = words.tensor_label(result.tensor, {result.tensor: tail(result.name)})

@@ -42,8 +42,8 @@ def part_box(fold: Fold, drawing: Drawing) -> dict[str, str]:
     lines = [f"⊞ {lettering.shortened(heading, CODE_LENGTH) if fold.loose else heading}"]
     said = words.at_least(words.calls_of(fold.ran), fold.partial)
     if fold.mutated:
-        writes = ngettext("{count} write in place", "{count} writes in place", len(fold.mutated))
-        counted = words.at_least(writes.format(count=len(fold.mutated)), fold.partial)
+        writes = ngettext("{count} write in place", "{count} writes in place", fold.writes)
+        counted = words.at_least(writes.format(count=fold.writes), fold.partial)
         said = f"{said}, {style.EFFECT_SYMBOL['mutated']} {counted}"
     # What no arrow leads away from, such as the loss, would be nowhere.
     gives = [] if any(source == fold.key for source, _target in drawing.flows) else fold.results[:1]

@@ -11,7 +11,7 @@ from inplace_magic.render import style
 from inplace_magic.render.markup import esc, prose, tag
 
 PROGRAMS = {"Bad::": N_("Bad"), "Good::": N_("Good")}
-"""What stands above a program in a rule's docstring, and here."""
+"""What stands above a program in a rule's page, and here."""
 _CODE = f"background:{style.ZEBRA};color:{style.INK};padding:4px 8px;margin:4px 0;overflow-x:auto"
 
 

@@ -119,9 +119,14 @@ def _line(row: LineMemory, reading: Reading) -> Row:
         "peak_exact": row.exact_peak,
         "retained_bytes": row.retained_bytes,
         "saved_bytes": row.saved_bytes,
-        "calls": sum([reading.calls[call].passes for call in row.calls]),
+        "calls": sum([_passes(reading.calls.get(call)) for call in row.calls]),
         "tensors": _tensors(row.tensors, reading),
     }
+
+
+def _passes(call: CallEvent | None) -> int:
+    """How many calls one of the ledger stands for; of a part, some are not among those that are shown."""
+    return 1 if call is None else call.passes
 
 
 def call_rows(reading: Reading) -> list[Row]:

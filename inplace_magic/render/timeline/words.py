@@ -112,11 +112,12 @@ def of_hidden(marks: list[Mark]) -> str:
     writes = [mark for mark in marks if mark.is_write]
     if not writes:
         return ngettext("{count} event, no write", "{count} events, no write", len(marks)).format(count=len(marks))
+    count, written = (sum([mark.passes for mark in some]) for some in (marks, writes))
     versions = words.version_step(writes[0].before, writes[-1].after)
     return ngettext(
         "{count} event, {writes} of them writes, {versions}", "{count} events, {writes} of them writes, {versions}",
-        len(marks),
-    ).format(count=len(marks), writes=len(writes), versions=versions)  # fmt: skip
+        count,
+    ).format(count=count, writes=written, versions=versions)  # fmt: skip
 
 
 def of_line(site: Callsite | None) -> str:

@@ -1,1 +1,1 @@
-"""One memory that a program takes for two: results, operands, copies."""
+"""One memory that a function gives as two results."""
