@@ -37,7 +37,7 @@ def _binds_before_it_reads(listing: Listing, edits: Sequence[Edit]) -> bool:
         tree = ast.parse("\n".join(rows))
     except SyntaxError:
         return not _is_plain(listing)  # a magic that is not seen through here
-    known = {name for name, _read in _uses(listing.tree.body)}
+    known = {name for name, is_read in _uses(listing.tree.body) if not is_read}
     new = _read_first(tree) - _read_first(listing.tree)
     return not any(function or name in known for function, name in new)  # a cell may read what an earlier one bound
 
