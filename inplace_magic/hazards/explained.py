@@ -26,7 +26,7 @@ def of_the_error(story: Story) -> Hazard | None:
     answer, error = story.trace.answer, story.trace.error
     if error is not None and story.trace.level == "ops" and _BY_THE_WATCH in error:
         return _by_the_watch()
-    if answer is None or error is None:
+    if answer is None or error is None or answer.place is None:  # without a line its sentence says nothing here
         return None
     call = next((call for call in reversed(story.trace.calls) if call.error == error), None)
     here = call.callsite if call is not None else answer.place
