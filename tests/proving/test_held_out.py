@@ -27,7 +27,7 @@ NOT_CURED = {
 
 
 def text_of(name: str) -> str:
-    return (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+    return score.source_of(FOLDER, name)
 
 
 @pytest.mark.parametrize("name", CASES)
