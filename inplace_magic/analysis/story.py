@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -96,14 +95,6 @@ class Story(Writes):
         """Index of the first call that met a tensor."""
         return self._first_seen.get(tensor, len(self.trace.calls))
 
-    def first_seen_memory(self, storage: int | None) -> int:
-        """Index of the first call that met any tensor on a storage."""
-        return self._first_seen_memory.get(storage, len(self.trace.calls))
-
-    @cached_property
-    def _first_seen_memory(self) -> dict[int | None, int]:
-        return {storage: min(map(self.first_seen, met)) for storage, met in self.bindings.by_storage.items()}
-
     @cached_property
     def _first_seen(self) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -176,12 +167,6 @@ class Story(Writes):
     def _sequences(self) -> list[int]:
         """For each call, the highest sequence number that any call up to it began with."""
         return list(accumulate((-1 if call.sequence is None else call.sequence for call in self.trace.calls), max))
-
-    def statement_of(self, site: Callsite | None) -> str:
-        """The source of a place for a message: its statement on one line, else the line."""
-        if site is None:
-            return ""
-        return re.sub(r"\s+", " ", site.statement or site.text)
 
     def maker_of_storage(self, storage: int | None) -> CallEvent | None:
         """The call that made a storage; None when it existed before the watch or was never seen being made."""

@@ -69,10 +69,6 @@ class Texts:
         """Whether code that was compiled under a name is the user's."""
         return filename in self._cells or belongs_to_user(filename, self._libraries)
 
-    def is_cell(self, filename: str) -> bool:
-        """Whether it is the name of a cell."""
-        return filename in self._cells
-
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
         """The place of an instruction that ran."""
         return self._sources.locate(code, lasti, caller)

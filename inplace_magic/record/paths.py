@@ -40,17 +40,6 @@ def has_plain_keys(path: str) -> bool:
     return all(_PLAIN_ENTRY.fullmatch(step) for step in _ENTRY.findall(path))
 
 
-def last_attribute(path: str) -> str | None:
-    """``.frames`` of ``self.frames``; None where the last step is none."""
-    step = before_last_step(path)[1]
-    return step if step.startswith(".") else None
-
-
-def is_or_lies_in(path: str, holder: str) -> bool:
-    """Whether it is `holder`, or an entry of it, or below one: ``nets["best"].head`` lies in ``nets``."""
-    return path == holder or path.startswith(f"{holder}[")
-
-
 def is_entry(path: str) -> bool:
     """Whether it is an entry of a container: ``kept["pre"]``, ``kept[0]``, ``kept[]``."""
     return path.endswith("]")

@@ -95,7 +95,6 @@ def test_only_in_place_calls_write_memory() -> None:
 def test_a_tensor_is_first_seen_at_the_first_call_that_met_it() -> None:
     story = Story(sigmoid_trace())
     assert (story.first_seen(1), story.first_seen(4), story.first_seen(99)) == (0, 3, 7)
-    assert (story.first_seen_memory(4), story.first_seen_memory(None)) == (3, 7)
 
 
 def test_the_call_that_made_a_storage_is_known_unless_it_is_older_than_the_watch() -> None:
@@ -196,10 +195,3 @@ def test_what_was_saved_is_called_by_its_own_name_or_by_one_on_the_same_counter(
     assert Story(trace).name_of_saved(SavedTensor(1, "self", 1, 1, 0, tensor=2)) == "flat"
     assert Story(trace).name_of_saved(SavedTensor(1, "self", 1, 1, 0)) == "flat"
     assert Story(trace).name_of_saved(SavedTensor(1, "self", 3, 3, 0)) is None
-
-
-def test_a_place_is_told_by_its_statement_on_one_line() -> None:
-    where = site(2, statement="y = f(\n    x\n)")
-    assert Story(Trace()).statement_of(where) == "y = f( x )"
-    assert Story(Trace()).statement_of(replace(where, statement="", text="y = f(")) == "y = f("
-    assert Story(Trace()).statement_of(None) == ""

@@ -134,13 +134,6 @@ class Packed:
             self.node_blocks.append((self._packed_nodes(dead), least))
             nodes.records = [r for r in nodes.records if r.ended is None or r.changed is not None]
 
-    def give_back(self, log: Log, identity: IdentityMap, nodes: NodeMap) -> None:
-        """Undoes that, for a search through all of it."""
-        log.calls[:0] = [raw for calls in self.calls() for raw in calls]
-        identity.storages[:0] = self.storages()
-        nodes.records[:0] = self.nodes()
-        self.call_blocks, self.storage_blocks, self.node_blocks, self.count = [], [], [], 0
-
     def rows(self) -> Iterator[tuple[list[list[Any]], list[Any]]]:
         """(calls, observations), some at a time: calls as they were, with the place of an observation for each, and
         observations as :meth:`calls` reads them. Both have numbers for what stands in :attr:`objects`."""
