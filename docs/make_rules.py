@@ -163,7 +163,7 @@ def of_paddle(found: list[Rule]) -> str:
     lines = [
         "# Findings on Paddle's tensors",
         "",
-        "A rule that runs has a program in which it is found and one in which it is not, in `tests/of_paddle/twins`; "
+        "A rule that runs has a program in which it is found and one in which it is not (`tests/of_paddle/twins.md`); "
         "`tests/of_paddle/test_rules.py` runs both, and the first one once more as the finding's diff changes it.",
         "",
         "| rule | runs on Paddle's tensors |",

@@ -1,7 +1,7 @@
 """The rules that do not run on Paddle's tensors, each with the reason. All others do.
 
-``tests/of_paddle/twins`` has for each rule that runs a bad program, in which it is found, and a good one; and for those
-that do not, where there is such a program, one by which Paddle shows that the reason is true.
+``tests/of_paddle/twins.md`` has for each rule that runs a bad program, in which it is found, and a good one; and for
+those that do not, where there is such a program, one by which Paddle shows that the reason is true.
 """
 
 from __future__ import annotations

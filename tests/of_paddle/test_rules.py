@@ -1,6 +1,6 @@
 """Every rule has a Paddle twin: a program in which it is found and one in which it is not; or a reason why not.
 
-The programs stand in ``twins``, one file for each rule, named by its module. What stands above ``# Bad`` is part of
+The programs stand in ``twins.md``, under the name of the rule. What stands above ``# Bad`` is part of
 both programs. Of a rule that does not run on Paddle's tensors, both programs show that it would find nothing.
 """
 
@@ -19,8 +19,9 @@ from inplace_magic import hazards
 from inplace_magic.hazards import FOR_PADDLE, RULES
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 
-TWINS = Path(__file__).parent / "twins"
-NAMES = sorted(path.stem for path in TWINS.glob("*.py"))
+_TWIN = re.compile(r"^## ([\w-]+)\n\n```python\n(.*?)```$", re.M | re.S)
+TWINS = dict(_TWIN.findall((Path(__file__).parent / "twins.md").read_text(encoding="utf-8")))
+NAMES = sorted(TWINS)
 HEAD = """\
 import paddle
 import paddle.nn as nn
@@ -33,15 +34,15 @@ NO_PROGRAM = {
     *("array-shares-memory", "bucket-left-behind", "view-written"),
 }
 """Paddle has no program of that kind: its reason says so."""
-SINCE = {"out_is_input": (3, 2), "out_outgrown": (3, 2), "taken_memory_trained": (3, 3)}
+SINCE = {"out-is-input": (3, 2), "out-outgrown": (3, 2), "taken-memory-trained": (3, 3)}
 """The first version of Paddle in which the program is possible, or does what it does: ``out=``; ``w.data = start``."""
 HERE = tuple(int(part) for part in paddle.__version__.split(".")[:2])
-RUNNING = [name for name in NAMES if name.replace("_", "-") not in NOT_FOR_PADDLE and SINCE.get(name, (3, 0)) <= HERE]
+RUNNING = [name for name in NAMES if name not in NOT_FOR_PADDLE and SINCE.get(name, (3, 0)) <= HERE]
 
 
 def program(name: str, title: str) -> str:
     """The program of a twin under a heading, watched."""
-    setup, bad, good = re.split(r"^# (?:Bad|Good)\n", (TWINS / f"{name}.py").read_text(encoding="utf-8"), flags=re.M)
+    setup, bad, good = re.split(r"^# (?:Bad|Good)\n", TWINS[name], flags=re.M)
     return HEAD + textwrap.indent(setup + {"Bad": bad, "Good": good}[title], "    ")
 
 
@@ -62,7 +63,7 @@ def serious(report: Any) -> list[Any]:
 
 def codes_of(name: str) -> set[str]:
     """The codes of a rule's findings."""
-    rule = next(rule for rule in RULES if rule.name == name.replace("_", "-"))
+    rule = next(rule for rule in RULES if rule.name == name)
     return {rule.name, *rule.cures}
 
 
@@ -70,7 +71,7 @@ def test_each_rule_has_a_twin_or_a_reason_and_none_has_both() -> None:
     names = {rule.name for rule in RULES}
     assert set(NOT_FOR_PADDLE) <= names
     assert {rule.name for rule in FOR_PADDLE} == names - set(NOT_FOR_PADDLE)
-    assert {name.replace("_", "-") for name in NAMES} == names - NO_PROGRAM
+    assert set(NAMES) == names - NO_PROGRAM
     assert set(NOT_FOR_PADDLE) >= NO_PROGRAM
 
 
@@ -96,7 +97,7 @@ def test_the_diff_of_a_finding_is_code_of_paddle_and_cures_it(tmp_path: Path, na
     assert first.code not in {finding.code for finding in run(tmp_path, cured).hazards}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.replace("_", "-") in NOT_FOR_PADDLE])
+@pytest.mark.parametrize("name", [name for name in NAMES if name in NOT_FOR_PADDLE])
 def test_a_rule_that_does_not_run_would_find_nothing(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
