@@ -121,7 +121,7 @@ def page(rule: Rule) -> str:
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
         f"---\n\n[All findings](index.md). This page stands in "
-        f"[`hazards/{rule.file}`](../../inplace_magic/hazards/{rule.file}).\n"
+        f"`inplace_magic/hazards/{rule.file}`.\n"
     )
 
 

@@ -226,11 +226,11 @@ ONCE_SQUARE: dict[str, Callable[[int], str]] = {
 
 
 def record(source: str, *, level: str = "calls", **options: Any) -> Callable[[], Report]:
-    """Runs a program under a watch; gives the end of the watch, which makes the report."""
+    """Runs a program under a watch that records each call in full; gives the end of the watch, which makes the report."""
     filename = f"<shape {abs(hash(source))}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    watch = inplace_magic.watch(level=level, **options)
+    watch = inplace_magic.watch(level=level, full=True, **options)
     code = compile(source, filename, "exec")
     watch.start(cell=1, filename=filename, source=source, cell_globals=namespace)
     try:

@@ -110,7 +110,7 @@ def test_a_cell_longer_than_the_bound_shows_its_report_and_says_what_was_forgott
 
 def test_calls_that_were_discarded_are_counted_and_only_the_others_are_called_right() -> None:
     x = torch.zeros(2)
-    with inplace_magic.watch(max_events=100) as watched:
+    with inplace_magic.watch(max_events=100, full=True) as watched:
         for _ in range(999):
             x.add_(1)
     report = watched.report

@@ -20,6 +20,7 @@ from inplace_magic.report import Report
 SETS = (score.packed.FIRST, score.packed.FURTHER)
 
 WITHOUT_A_DIFF = {
+    "silent_mixup_reads_the_scaled_batch": "a sentence says what to compute first, in lines of its own",
     "foreach_divides_the_feature_list": "the next layer saved the list's tensors as well, inside its module",
     "functional_call_parameters_decayed_before_backward": "the dict of parameters is to be made anew",
     "reduce_with_iadd_over_branches": "what the addition is to be replaced by stands inside an argument",

@@ -33,6 +33,7 @@ BOUNDARY: dict[str, str] = {
     "functions._Module.__init__": "runs before the user's backward",
     "functions._Module.__getattr__": "runs inside the user's backward",
     "probes.CallProbe._is_noted": "contains what fails before a question",
+    "probes.CallProbe._is_repeated": "contains what fails before one more of the same calls",
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
     "probes.OpProbe._looked_at": "contains what fails before an operator",

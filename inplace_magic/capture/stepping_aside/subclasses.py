@@ -64,4 +64,4 @@ def _defined(source: str) -> dict[str, bool]:
         return {}
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     of_tensors = [node for node in classes if {"torch.Tensor", "Tensor"} & {ast.unparse(base) for base in node.bases}]
-    return {node.name: any(getattr(each, "name", "") == "__new__" for each in node.body) for node in of_tensors}
+    return {node.name: "__new__" in [getattr(each, "name", "") for each in node.body] for node in of_tensors}
