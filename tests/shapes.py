@@ -226,7 +226,7 @@ ONCE_SQUARE: dict[str, Callable[[int], str]] = {
 
 
 def record(source: str, *, level: str = "calls", **options: Any) -> Callable[[], Report]:
-    """Runs a program under a watch that records each call in full; gives the end of the watch, which makes the report."""
+    """Runs a program under a watch that records each call; gives the end of the watch, which makes the report."""
     filename = f"<shape {abs(hash(source))}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace: dict[str, Any] = {"__name__": "__main__"}

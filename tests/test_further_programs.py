@@ -14,8 +14,8 @@ FOLDER = score.packed.FURTHER
 CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
 
 NOT_YET_FOUND = {
-    "silent_autocast_keeps_the_old_weights": "a cast that is outdated is no write at the fault, and no rule is about it",
-    "silent_numpy_observation_buffer_reused": "an array that NumPy fills inside a function, and no call tells of the line",
+    "silent_autocast_keeps_the_old_weights": "an outdated cast is no write at the fault, and no rule is about it",
+    "silent_numpy_observation_buffer_reused": "NumPy fills an array inside a function, and no call tells of the line",
     "silent_constant_scaled_by_every_call": "a schedule scales what it keeps just so: told as worth knowing (`info`)",
     "silent_flat_view_standardised": "`ok_flat_view_pruned_on_purpose` does the same, and means it",
     "silent_list_of_weights_copied_shallowly": "`ok_list_copied_to_drop_entries` writes under both lists, too",
