@@ -152,9 +152,8 @@ picture shows neither. To our eyes, and nobody else was asked:
   head of the next, and that a path is long. torchviz draws what autograd holds, and no module.
 - *Where was this tensor overwritten?* The last picture is the U-Net with `second.mul_(0.5)`, which backward refuses.
   torchview and torchvista show an operation `mul_` among the others, in no other colour; torchviz shows nothing of it.
-  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked
-  (in the detailed drawing; a notebook shows the overview with these boxes open, which is smaller).
-- ResNet-50 reads like ResNet-18, and is not shown twice.
+  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked,
+  in the overview that a notebook shows, with the boxes of the finding open.
 - A module without parameters has no path here (`ReLU`, and not `net.relu`), and is named by the class that defines its
   forward: `nn.ReLU6` reads as `Hardtanh`.
 - A step is watched here, so a loss and a `sum` stand in the picture that are no part of the model.
