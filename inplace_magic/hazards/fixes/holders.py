@@ -35,9 +35,9 @@ def is_read_by_another_name(story: Story, wrote: CallEvent, path: str, tensor: i
     """
     if wrote.callsite is None:
         return False
-    for call in story.trace.calls:
+    for call in story.given_to.get(tensor, ()):
         site = call.callsite
-        if call.index <= wrote.index or site is None or all(meta.tensor != tensor for meta in call.inputs):
+        if call.index <= wrote.index or site is None:
             continue
         here, there = where_they_part(wrote.callsite.chain, site.chain)
         if not here.same_function(there):
