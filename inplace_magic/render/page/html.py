@@ -25,6 +25,7 @@ from inplace_magic.render.page.packing import packed
 from inplace_magic.render.page.sections import (
     line_calls,
     line_section,
+    names_section,
     sentence_section,
     tensor_calls,
     tensor_section,
@@ -75,6 +76,7 @@ def fragment_of(
         timeline,
         tensor_section(reading, opened="tensors" in opened),
         saved_section(reading, opened="saved" in opened),
+        names_section(report, opened="names" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
