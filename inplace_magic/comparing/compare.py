@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.analysis.memory.sums import memory_by_call, most_alive
-from inplace_magic.api import watch
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.record.outcomes import Agreement
 from inplace_magic.report import Report
+from inplace_magic.watching.api import watch
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.program import Program

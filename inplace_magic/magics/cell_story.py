@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext
@@ -25,12 +24,13 @@ from inplace_magic.magics.options import STORY_MAGIC
 from inplace_magic.magics.output import show_cards
 from inplace_magic.magics.pace import IDLE_AFTER, Pace
 from inplace_magic.magics.tracebacks import ShortTracebacks
-from inplace_magic.news import News
+from inplace_magic.render.deliver import complain, tell
 from inplace_magic.source.shells import cell_numbers
+from inplace_magic.watching.news import News
 
 if TYPE_CHECKING:
-    from inplace_magic.api import watch
     from inplace_magic.report import Report
+    from inplace_magic.watching.api import watch
 
 _TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
 

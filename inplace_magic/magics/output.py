@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.deliver import complain, say
 from inplace_magic.errors import MissingPackageError
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.needed import needed
 from inplace_magic.record.options import ShowOptions
+from inplace_magic.render.deliver import complain, say
 
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard

@@ -37,7 +37,7 @@ class ShortTracebacks:
         def showtraceback(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> Any:
             error = (exc_tuple or sys.exc_info())[1]
             if error is not None:
-                from inplace_magic.api import without_detours
+                from inplace_magic.watching.api import without_detours
 
                 without_detours(error)
                 if not _is_running(self._shell):

@@ -9,9 +9,9 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain, has_note
 from inplace_magic.language import _
 from inplace_magic.magics.hint import hint_for, is_explained_text
+from inplace_magic.render.deliver import complain, has_note
 
 
 @dataclass(frozen=True, slots=True)

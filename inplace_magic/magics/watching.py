@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 
 from inplace_magic.analysis.story import indexed_once
-from inplace_magic.deliver import complain
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import _
@@ -20,12 +19,13 @@ from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.options import help_of, parse_options, watch_parser
 from inplace_magic.magics.progress import runs_shown
 from inplace_magic.magics.rerunning import Cells, remembered
+from inplace_magic.render.deliver import complain
 from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
-    from inplace_magic.api import watch
     from inplace_magic.magics.session import Session
+    from inplace_magic.watching.api import watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
             ).format(place=session.story.since, magic=MAGIC)
         )
         return
-    from inplace_magic.api import watch  # brings torch, which help must not
+    from inplace_magic.watching.api import watch  # brings torch, which help must not
 
     shell, owner = session.shell, session.running[-1]
     filename = frame.f_code.co_filename

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_magic.api import watch
 from inplace_magic.language import language
 from inplace_magic.report import Report
+from inplace_magic.watching.api import watch
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.run import Runner

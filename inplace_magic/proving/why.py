@@ -9,7 +9,6 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from inplace_magic.answering.raised import last_error
-from inplace_magic.api import analyze
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
@@ -17,6 +16,7 @@ from inplace_magic.proving.prove import proven
 from inplace_magic.record.blindness import RAN_AGAIN
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
+from inplace_magic.watching.api import analyze
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.handled import Handled

@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from inplace_magic.deliver import MARK, complain, say, telling
 from inplace_magic.language import _
 from inplace_magic.ranks.boards import Board, Folder, board_of
 from inplace_magic.ranks.rank import Rank, ranks_named
 from inplace_magic.ranks.stopped import Stopped
 from inplace_magic.record.places import Callsite
+from inplace_magic.render.deliver import MARK, complain, say, telling
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
 

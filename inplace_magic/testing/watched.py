@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from inplace_magic.api import watch, without_detours
-from inplace_magic.deliver import complain
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, sentences, use_language
 from inplace_magic.record.options import LEVELS, WatchOptions
+from inplace_magic.render.deliver import complain
 from inplace_magic.report import Report
 from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON, TITLE
 from inplace_magic.testing.bodies import Bodies
+from inplace_magic.watching.api import watch, without_detours
 
 KEY = pytest.StashKey["Watched"]()
 

@@ -11,7 +11,7 @@ from programs import packed
 from render.samples import HOSTILE, hostile_report
 from stored import stored_in
 
-from inplace_magic.command_line import MACHINES
+from inplace_magic.cli.command_line import MACHINES
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.proofs import Proof
 from inplace_magic.render.machines import FORMATS
