@@ -133,9 +133,6 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
     """The parts of one group: neighbours with the same step at this depth belong together, then loops are found.
 
     Args:
-        placed: the calls of the group.
-        depth: number of the step at which to look.
-        alike: the groups so far.
         known: it is told which module runs them. Then two calls of one function inside library code are no loop.
     """
     levels = [Level()]

@@ -53,7 +53,6 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None
     """The keepings of every storage, in the order in which they began.
 
     Args:
-        story: the trace.
         graph: its graph, for the keys of vertices.
         tensors: what :func:`tensors_of_saved` gives for it.
     """

@@ -76,7 +76,6 @@ def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> 
     """The lanes of a trace, in the order in which their storages were first met.
 
     Args:
-        story: the trace.
         graph: its graph, for the keys of vertices.
         kept: what :func:`tensors_of_saved` gives for it.
     """

@@ -83,7 +83,6 @@ def kept_for_backward(trace: Trace, tensors: Sequence[int | None] | None = None)
     """Every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes.
 
     Args:
-        trace: the record.
         tensors: what :func:`tensors_of_saved` gives for it, if that is known already.
     """
     nodes = {node.node: node for node in trace.nodes}

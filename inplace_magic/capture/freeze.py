@@ -62,11 +62,6 @@ def frozen_trace(
     """The trace of what was recorded so far.
 
     Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        namespace: the user's names.
-        blindness: what this watch cannot see at all.
         last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
     """
     recorder.look_once_more()

@@ -217,10 +217,6 @@ def program_of_cell(
     """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:
-        shell: the shell.
-        name: what the variant is called.
-        text: the code.
-        number: the cell's execution count.
         above: the magic's line, where there is one.
         filename: to compile it under; None: the shell's name for that cell, under which it then knows the text.
 

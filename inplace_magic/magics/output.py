@@ -26,10 +26,6 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
 
     Args:
         shell: where to show it.
-        report: what to show.
-        options: how.
-        beside_widget: a widget that shows the picture follows.
-        told: its findings were shown before.
     """
     try:
         from inplace_magic.render import to_mimebundle
@@ -53,7 +49,6 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
 
     Args:
         shell: where to show it.
-        report: what to show.
         name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in.
             It is displayed each time: a front end has cleared the output of a cell that runs again.
     """

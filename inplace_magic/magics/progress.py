@@ -33,10 +33,6 @@ def is_somebody_there(shell: Any = None) -> bool:
 def runs_shown(name: str, shell: Any = None) -> Iterator[None]:
     """While the block runs, each run on copies is counted by a bar on stderr, where somebody is there and it takes
     longer than :data:`DELAY_OF_RUNS`.
-
-    Args:
-        name: of the command.
-        shell: IPython's shell.
     """
     from inplace_magic.proving.bench import each_run
 

@@ -16,7 +16,6 @@ class ShortTracebacks:
     """``shell.showtraceback`` for the time of a watched cell: IPython prints before it says that the cell has ended.
 
     Args:
-        shell: the shell.
         above: called once with the error that left the cell, before its traceback is printed.
         typed: the line as it was typed, of a line that is a call of ours; None for any other line.
     """

@@ -34,9 +34,6 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
 
     Args:
         shell: where to show it.
-        error: what left the cell.
-        number: execution count of the cell.
-        below: it is shown below that cell.
     """
     if has_note(error):
         return

@@ -49,10 +49,7 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
     """Starts to watch the running cell.
 
     Args:
-        session: of the shell that runs it.
-        line: the options.
         key: under which the cell's text is kept, see :class:`.WatchLine`.
-        frame: of the cell.
 
     Raises:
         UsageError: the cell cannot be watched as asked.
@@ -100,7 +97,6 @@ def finish(session: Session, raised: BaseException | None) -> None:
 
     Args:
         session: whose watch ends; without an active one nothing happens.
-        raised: what the cell raised.
     """
     active, session.active = session.active, None
     if active is None:
@@ -117,12 +113,7 @@ def finish(session: Session, raised: BaseException | None) -> None:
 
 
 def proved(report: Report, origin: Cells | None) -> Report:
-    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted.
-
-    Args:
-        report: of a cell.
-        origin: how the cell can be run again later.
-    """
+    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted."""
     try:
         with runs_shown("--prove", origin.shell if origin is not None else None):
             report = report.prove()

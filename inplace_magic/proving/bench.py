@@ -66,7 +66,6 @@ class Bench:
 
     Args:
         staged: what :meth:`.Origin.begun` gives.
-        trace: the record of the watch.
         allowed: files, commands and the network may be used again.
     """
 
@@ -193,8 +192,6 @@ class Bench:
         """Runs the program, with changes, and gives what it left.
 
         Args:
-            changes: of the user's lines.
-            copied: everything that autograd saves is copied as it is saved.
             brief: of other tensors than gradients only digests are held, so that no run leaves a copy behind.
 
         Raises:
@@ -248,12 +245,7 @@ class Bench:
 
     @contextmanager
     def _runner(self, changes: Changes, on: Callable[[ExitStack], object] | None = None) -> Iterator[Runner]:
-        """What runs the program with changes, where nothing can be done that cannot be done on copies.
-
-        Args:
-            changes: of the user's lines.
-            on: puts on what else is on during a run.
-        """
+        """What runs the program with changes, where nothing can be done that cannot be done on copies."""
         from inplace_magic.rerun.guard import harmless
         from inplace_magic.rerun.run import Runner
 

@@ -27,8 +27,6 @@ def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) ->
     """The report with a proof for each finding of severity error or silent and each diff; see :meth:`.Report.prove`.
 
     Args:
-        report: of a watch that ran in this process.
-        frame: the asker's.
         allowed: files, commands and the network may be used again.
     """
     with use_language(report.language):

@@ -16,7 +16,6 @@ def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None
     """The report of one run on copies.
 
     Args:
-        runner: of the program.
         cells: execution count by compiled file name, for code of other cells.
         observer: what watches; None: a new one.
     """

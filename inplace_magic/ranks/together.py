@@ -66,8 +66,6 @@ def tell_together(
     """Says on standard error what the ranks of this run have to say, as far as nobody else does. Never raises.
 
     Args:
-        rank: this process.
-        report: its report.
         stopping: once it was heard, the others are not waited for.
         quiet: where nothing went wrong, say nothing.
         told: what it has to say is in the notes of an error that somebody else shows, so nobody needs to.

@@ -80,9 +80,7 @@ def to_mimebundle(
     """What a notebook stores and shows for a report. Never raises.
 
     Args:
-        report: what to show.
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        graph: draw the autograd graph.
         opened: the sections that are open at first, see `ShowOptions`.
         beside_widget: a widget that shows the picture follows, so it is folded here where scripts run.
         told: the findings were shown before, so their cards are folded.
@@ -98,7 +96,6 @@ def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) 
 
     Args:
         report: where the findings come from.
-        hazards: which of them to show.
         more: a sentence below them, on where the rest is.
 
     Returns:

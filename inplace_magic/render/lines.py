@@ -51,11 +51,7 @@ class LineStory:
 
 
 def lines_of(story: Story) -> tuple[LineStory, ...]:
-    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running.
-
-    Args:
-        story: what was recorded.
-    """
+    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
     stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
     rebound: dict[int, list[Rebinding]] = {}
     for rebinding in story.rebindings:

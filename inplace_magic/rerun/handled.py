@@ -40,7 +40,6 @@ class Handled(Block):
         """What raised, with the statements above that are needed.
 
         Args:
-            tree: of the file.
             line: the one that raised, as it stands there.
 
         Raises:
@@ -69,10 +68,6 @@ class Handled(Block):
 def handled(traceback: TracebackType | None, asker: FrameType) -> list[Handled]:
     """The lines that raised an error, by the functions of the user's that the traceback goes through: that of the
     asker, or else the outermost, first.
-
-    Args:
-        traceback: of the error.
-        asker: the frame that asks.
 
     Raises:
         CompareError: no line of the user's own files is in it.

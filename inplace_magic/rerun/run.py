@@ -43,9 +43,7 @@ class Runner:
     """Runs one variant, as often as asked, each time from the same state.
 
     Args:
-        program: what to run.
         flag: what every ``inplace`` flag is set to; None leaves them alone.
-        quiet: keeps output away.
         seed: seeds all generators before each run; None: they begin where the user's are now.
         around: makes a context that every run is inside of, entered last.
     """

@@ -45,12 +45,7 @@ _Packed = tuple[ChangedSave, torch.Tensor, torch.Tensor]
 
 @contextmanager
 def saves_compared(begun: Callable[[], int] | None = None, copied: Collection[int] = ()) -> Iterator[Saves]:
-    """While the block runs, on this thread, autograd keeps what it would keep, and what of it was changed is noted.
-
-    Args:
-        begun: how many calls of a watch have begun.
-        copied: numbers of saved tensors of which backward gets the copy instead.
-    """
+    """While the block runs, on this thread, autograd keeps what it would keep, and what of it was changed is noted."""
     saves = Saves()
 
     def pack(saved: torch.Tensor) -> _Packed:

@@ -17,10 +17,6 @@ from inplace_magic.rerun.twins import copy_state, in_place, share_unchanged
 class Snapshot:
     """Copies of the variables that some code can reach, and the state of all generators.
 
-    Args:
-        codes: the code that will run in the namespace.
-        namespace: the notebook's.
-
     Raises:
         CopyError: something cannot be copied; the text says what.
     """

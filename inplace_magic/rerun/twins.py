@@ -42,8 +42,6 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     """Copies everything that the search found.
 
     Args:
-        state: the variables.
-        roots: objects that the program gets besides.
         namespace: the notebook's. A name of it that cannot be copied is left out of the run: the cell may well assign
             it before it reads it.
 

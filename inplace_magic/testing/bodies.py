@@ -16,11 +16,7 @@ Run = Callable[[pytest.Item, Callable[[], Any], Callable[..., Any]], Any]
 
 
 class Bodies:
-    """A part of a plugin: runs the body of every test by `run`.
-
-    Args:
-        run: what runs it.
-    """
+    """A part of a plugin: runs the body of every test by `run`."""
 
     def __init__(self, run: Run) -> None:
         self._run_body = run

@@ -105,7 +105,6 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
     library's workspace that a call was the first to need has a row of its own.
 
     Args:
-        trace: the record.
         ledger: its ledger, where that is at hand already; so for all functions here.
     """
     ledger = ledger or Ledger(trace)
@@ -141,7 +140,6 @@ def memory_by_line(
     """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran.
 
     Args:
-        trace: the record.
         ledger: its ledger, where that is at hand already.
         on_storage: the same of the tensors on each storage, as :attr:`.Bindings.by_storage` has them.
     """

@@ -44,9 +44,6 @@ def add_part(levels: list[Level], step: Step, branch: Branch, repeats: Literal["
     """Puts a part where it belongs.
 
     Args:
-        levels: the group and the loops that are open in it.
-        step: that of the part.
-        branch: the part.
         repeats: whether it begins another pass if it was there before; ``alike``: only of passes that are all alike.
     """
     while len(levels) > 1 and levels[-1].ends_before(step):

@@ -16,12 +16,7 @@ from inplace_magic.analysis.tree.module_names import Room
 
 
 def runs_of(members: list[Placed], depth: int) -> list[tuple[Room | None, list[Placed]]]:
-    """The calls of each module in turn, of calls that share one step; one group of all where nothing tells them apart.
-
-    Args:
-        members: calls that follow each other.
-        depth: number of that step on their way.
-    """
+    """The calls of each module in turn, of calls that share one step; one group where nothing tells them apart."""
     told = [(at, room) for at, each in enumerate(members) if each.rooms and (room := each.rooms[depth]) is not None]
     if not told:
         return [(None, members)]

@@ -21,11 +21,8 @@ def frozen_foreign(
     """The writes from outside torch, each with its line where only one can have made it.
 
     Args:
-        raws: the writes.
         sites: all places, by number.
-        sources: the texts.
         arrays: names by which the namespace reaches the arrays, by storage.
-        giving: numbers of the places that gave a memory to other libraries.
     """
     return tuple(_foreign(raw, sites, sources, arrays.get(raw.storage.serial, ()), giving) for raw in raws)
 
@@ -36,11 +33,7 @@ def _foreign(
     """The write with the only statement that can have made it, where there is just one.
 
     Args:
-        raw: the write.
         sites: all places, by number.
-        sources: the texts.
-        names: by which the namespace reaches the array.
-        giving: numbers of the places that gave a memory to other libraries.
     """
     before = site_at(raw.after_site, sites)
     after = site_at(raw.before_site, sites)

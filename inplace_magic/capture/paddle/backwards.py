@@ -29,14 +29,7 @@ class _Running(NamedTuple):
 
 
 class Backwards:
-    """Collects them.
-
-    Args:
-        identity: the tensors that are known.
-        nodes: the nodes that are known.
-        gradients: those of leaves.
-        look: gives a tensor as it is now.
-    """
+    """Collects them."""
 
     def __init__(
         self, identity: IdentityMap, nodes: NodeMap, gradients: Gradients, look: Callable[[Any], Observation]

@@ -44,15 +44,7 @@ def frozen_trace(
     names: tuple[TensorName, ...],
     blindness: Iterable[str],
 ) -> Trace:
-    """The trace of what was recorded so far.
-
-    Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        names: of tensors in the user's namespace.
-        blindness: what this watch cannot see at all.
-    """
+    """The trace of what was recorded so far."""
     recorder.look_once_more()
     sites = recorder.sites.resolve(sources)
     by_tensor: dict[int, tuple[str, ...]] = {}

@@ -27,12 +27,7 @@ Before = dict[TensorRecord, int]
 
 
 class Gradients:
-    """The gradients that are known.
-
-    Args:
-        identity: the tensors that are known.
-        look: gives a tensor as it is now.
-    """
+    """The gradients that are known."""
 
     def __init__(self, identity: IdentityMap, look: Callable[[Any], Observation]) -> None:
         self._identity = identity
@@ -51,12 +46,7 @@ class Gradients:
         return found
 
     def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
-        """Those that backward added to; of those that it made, the memory is known from now on.
-
-        Args:
-            before: what there was as it began.
-            call: index of its call.
-        """
+        """Those that backward added to; of those that it made, the memory is known from now on."""
         added = []
         for leaf, address in before.items():
             now = self._storage_of(leaf, None if address else call)
@@ -68,7 +58,6 @@ class Gradients:
         """Notes that the gradient of a leaf was cleared; gives the write, where it was filled with zeros and is known.
 
         Args:
-            leaf: the tensor.
             zeroed: its memory was filled with zeros, and not let go.
         """
         record = self._identity.known(leaf)

@@ -209,9 +209,6 @@ class Recorder:
         """Notes that the gradient of a leaf was cleared. A loop over parameters, as an optimizer's, is one call.
 
         Args:
-            facts: those of the method.
-            leaf: whose gradient.
-            frame: the frame that called it.
             zeroed: whether the memory was filled with zeros, and not let go.
         """
         if self.identity.deaths:

@@ -30,8 +30,6 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
 
     Args:
         call: the call, which has returned.
-        produced: the tensors that it gave.
-        identity: the tensors that are known.
     """
     facts = call.facts
     if facts.runs_python:
@@ -85,10 +83,6 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
     """The record of a write.
 
     Args:
-        call: the call that wrote.
-        tensor: what it wrote.
-        before: its version before.
-        after: the tensor as it is now.
         limit: bytes up to which its values are kept.
     """
     announced = bool(call.targets) and tensor is call.targets[0]

@@ -48,8 +48,6 @@ def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) 
     """The findings, worst first; notes are folded.
 
     Args:
-        report: whose findings.
-        most: cards of each kind.
         told: they were shown before, so they are folded as well.
     """
     serious = [finding for finding in report.findings if finding.is_alarm]

@@ -74,9 +74,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
     """Vertices, findings' paths, source lines and steps of a report; the same report gives the same state.
 
     Args:
-        reading: the report while it is being read.
         expanded: keys of folded groups that the picture has open, as for ``to_svg``.
-        limit: up to how many boxes other groups are opened.
     """
     drawing = reading.drawing(expanded, limit)
     sources = Sources(reading.trace)
@@ -111,11 +109,7 @@ def script() -> str:
 
 @cache
 def live_script(*, copies: bool = False) -> str:
-    """:func:`script` and what mounts it on a report of a page, in a scope of its own.
-
-    Args:
-        copies: with buttons that copy fixes.
-    """
+    """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
     parts = ("page.js", "copies.js") if copies else ("page.js",)
     mounted = "\n".join(minified(text_of(part)) for part in parts)
     return f"(function(){{\n{script()}\n{mounted}\n}})();"

@@ -42,9 +42,7 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened
     """HTML to stand in a notebook's output.
 
     Args:
-        report: what to show.
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        graph: draw the autograd graph.
         opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
     """
     return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))

@@ -23,7 +23,6 @@ def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
     """The names of the open sections, of :data:`SECTIONS`.
 
     Args:
-        report: what is shown.
         chosen: what the reader asked for, with ``all`` and ``none``; None for what suits the report.
     """
     if chosen is not None:

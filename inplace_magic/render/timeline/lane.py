@@ -64,7 +64,6 @@ class LaneDrawing:
         """The lane as a group.
 
         Args:
-            y: its top.
             tops: the height of the life line of every lane that is shown, by key.
         """
         life, storage = y + self.life, self.lane.storage

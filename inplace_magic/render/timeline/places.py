@@ -79,7 +79,6 @@ def places_of(columns: Sequence[Column], labels: Sequence[float]) -> Places:
     """The columns as wide as they can be.
 
     Args:
-        columns: what to show.
         labels: how wide the label of each gap is; 0 for a gap without one, and for a call.
     """
     gaps = [max(GAP, round(label) + 8) if column.gap else 0 for column, label in zip(columns, labels, strict=True)]
@@ -98,8 +97,6 @@ def stacked(kept: Sequence[Keeping], places: Places, first: int | None) -> list[
     """The bars of a lane on as few levels as they fit on without overlap; those beyond ``BARS`` levels are left out.
 
     Args:
-        kept: the keepings.
-        places: the columns.
         first: index of the call whose keeping comes first, because a finding is about it.
     """
     same: dict[tuple[int, float], list[Keeping]] = {}

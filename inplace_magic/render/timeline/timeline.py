@@ -39,9 +39,6 @@ LABELLED_GAPS = 3
 def timeline_svg(reading: Reading) -> str | None:
     """The picture, on a light card of its own; the same run gives the same text.
 
-    Args:
-        reading: the report that is shown.
-
     Returns:
         A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
         graph's picture; None when nothing happened to any tensor.
