@@ -79,7 +79,7 @@ def test_what_died_before_the_first_call_is_billed_to_no_line():
 
     before, row = memory_by_line(trace)
 
-    assert before.before
+    assert before.call is None
     assert (before.site, before.calls, before.freed_bytes) == (None, (), 100)
     assert (row.freed_bytes, row.peak_bytes) == (0, 10)
 

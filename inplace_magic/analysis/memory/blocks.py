@@ -57,6 +57,8 @@ class Entry:
     """Of the storages' bytes that the step allocated, those alive when the watch ended."""
     workspace: bool = False
     """Memory that no tensor in sight holds, and that stays: a library's workspace, allocated at its first use."""
+    saved_bytes: int = 0
+    """Storages that autograd nodes of this call keep for backward and that no earlier call kept."""
 
     @property
     def net_bytes(self) -> int:

@@ -7,7 +7,7 @@ backward. See :mod:`inplace_magic.analysis.memory.ledger` for what is counted an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from inplace_magic.analysis.memory.blocks import BEFORE, Entry
@@ -18,74 +18,20 @@ from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
-
-@dataclass(frozen=True, slots=True)
-class MemoryRow:
-    """What one call or operator did to the memory of one device; all numbers are bytes."""
-
-    entry: Entry
-    saved_bytes: int
-    """Storages that autograd nodes of this call keep for backward and that no earlier call kept."""
-
-    @property
-    def retained_bytes(self) -> int:
-        """Of the allocated storages, those alive when the watch ended."""
-        return self.entry.retained_bytes
-
-    @property
-    def call(self) -> int | None:
-        """Index of the call; None: no call can be billed for it."""
-        return self.entry.call
-
-    @property
-    def allocated_bytes(self) -> int:
-        """Storages that it made."""
-        return self.entry.allocated_bytes
-
-    @property
-    def freed_bytes(self) -> int:
-        """Storages that died in it, or after it and before the next one."""
-        return self.entry.freed_bytes
-
-    @property
-    def net_bytes(self) -> int:
-        """Allocated less freed."""
-        return self.entry.net_bytes
-
-    @property
-    def device(self) -> str:
-        """As torch names it, e.g. ``cuda:0``."""
-        return self.entry.device
-
-
-_entry, _row = filled(Entry), filled(MemoryRow)
+_entry = filled(Entry)
 _PEAK = attrgetter("peak_bytes", "exact_peak")
 
 
-@dataclass(frozen=True, slots=True)
-class LineMemory:
-    """What all calls of one line did to the memory of one device; all numbers are bytes."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineMemory(Entry):
+    """The entries of all calls of one line on one device, summed; the peak is that of the highest call, storages from
+    before the watch included where they are known. Its `call` is the first of them."""
 
     site: Callsite | None
     """None for calls whose place could not be told, and for what happened before the first call."""
-    device: str
-    allocated_bytes: int
-    freed_bytes: int
-    net_bytes: int
-    peak_bytes: int
-    """The most that was alive during any call of the line, storages from before the watch included where they are
-    known. At level ``calls`` without the temporaries inside, and with what a call frees until it is over."""
-    retained_bytes: int
-    saved_bytes: int
     calls: tuple[int, ...]
     tensors: tuple[int, ...]
     """Serial numbers of the tensors that live on the storages which the line made."""
-    before: bool = False
-    """What no call can be billed for, such as a death before the first one."""
-    exact_peak: bool = False
-    """False when ``peak_bytes`` is an upper bound."""
-    workspace: bool = False
-    """Memory of a library, not of a tensor, that the calls were the first to need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +46,7 @@ class Peak:
     """Serial numbers of the known storages alive then, the largest first."""
 
 
-def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow, ...]:
+def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[Entry, ...]:
     """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
     library's workspace that a call was the first to need has a row of its own.
 
@@ -115,7 +61,7 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
     touched = {(call.index, facts.device) for call in trace.calls for facts in call.outputs}
     touched.update([(call.index, facts.device) for call in trace.calls for facts in call.mutated])
     saved = _first_saves(trace)
-    rows: list[MemoryRow] = []
+    rows: list[Entry] = []
     for key in sorted(touched.union(entries, saved)):
         own = entries.get(key)
         if own is None:
@@ -123,15 +69,8 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRo
             own = [_entry(key[0], None, key[1], 0, 0, now, now)]
         live[key[1]] = own[-1].live_bytes
         kept = saved.get(key, 0)
-        for entry in own:
-            rows.append(_row(entry, 0 if entry.workspace else kept))
+        rows += [replace(entry, saved_bytes=kept) if kept and not entry.workspace else entry for entry in own]
     return tuple(rows)
-
-
-def memory_by_op(trace: Trace, ledger: Ledger | None = None) -> tuple[MemoryRow, ...]:
-    """One row per operator and device that allocated or freed; none at level ``calls``. What autograd keeps belongs to
-    calls, so ``saved_bytes`` is 0."""
-    return tuple(_row(entry, 0) for entry in (ledger or Ledger(trace)).ops)
 
 
 def memory_by_line(
@@ -144,15 +83,14 @@ def memory_by_line(
         on_storage: the same of the tensors on each storage, as :attr:`.Bindings.by_storage` has them.
     """
     sites = {call.index: call.callsite for call in trace.calls}
-    groups: dict[tuple[object, str], list[MemoryRow]] = {}
-    for row in memory_by_call(trace, ledger):
-        entry = row.entry
+    groups: dict[tuple[object, str], list[Entry]] = {}
+    for entry in memory_by_call(trace, ledger):
         key: object = "before" if entry.call is None else line_key(sites.get(entry.call))
         if entry.workspace:
             key = "workspace"
-        groups.setdefault((key, entry.device), []).append(row)
+        groups.setdefault((key, entry.device), []).append(entry)
     on_storage = Bindings.from_trace(trace).by_storage if on_storage is None else on_storage
-    return tuple(_line(rows, sites, on_storage) for rows in groups.values())
+    return tuple(_line(entries, sites, on_storage) for entries in groups.values())
 
 
 def peaks_of(trace: Trace, ledger: Ledger | None = None) -> tuple[Peak, ...]:
@@ -192,30 +130,26 @@ def line_key(site: Callsite | None) -> tuple[int | None, str | None, int]:
 
 
 def _line(
-    rows: list[MemoryRow], sites: dict[int, Callsite | None], on_storage: Mapping[int, Sequence[int]]
+    entries: list[Entry], sites: dict[int, Callsite | None], on_storage: Mapping[int, Sequence[int]]
 ) -> LineMemory:
-    entries = [row.entry for row in rows]
-    first = entries[0]
-    highest = max(entries, key=_PEAK)
-    site = None if first.call is None or first.workspace else sites.get(first.call)
-    allocated = sum([entry.allocated_bytes for entry in entries])
-    freed = sum([entry.freed_bytes for entry in entries])
+    first, highest = entries[0], max(entries, key=_PEAK)
     return LineMemory(
-        site=site,
-        device=rows[0].device,
-        allocated_bytes=allocated,
-        freed_bytes=freed,
-        net_bytes=allocated - freed,
+        call=first.call,
+        op=None,
+        device=first.device,
+        allocated_bytes=sum([entry.allocated_bytes for entry in entries]),
+        freed_bytes=sum([entry.freed_bytes for entry in entries]),
         peak_bytes=highest.peak_bytes,
+        live_bytes=entries[-1].live_bytes,
         exact_peak=highest.exact_peak,
         retained_bytes=sum([entry.retained_bytes for entry in entries]),
-        saved_bytes=sum([row.saved_bytes for row in rows]),
+        workspace=first.workspace,
+        saved_bytes=sum([entry.saved_bytes for entry in entries]),
+        site=None if first.call is None or first.workspace else sites.get(first.call),
         calls=tuple([entry.call for entry in entries if entry.call is not None]),
         tensors=tuple(
             dict.fromkeys(tensor for entry in entries for made in entry.made for tensor in on_storage.get(made, ()))
         ),
-        before=first.call is None,
-        workspace=first.workspace,
     )
 
 
