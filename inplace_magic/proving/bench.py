@@ -23,7 +23,7 @@ from inplace_magic.watching.api import watch
 if TYPE_CHECKING:
     from inplace_magic.rerun.outcome import Outcome
     from inplace_magic.rerun.run import Failure, Runner
-    from inplace_magic.rerun.saves import ChangedSave, Saves
+    from inplace_magic.rerun.saved_copies import ChangedSave, Saves
     from inplace_magic.rerun.slopes import Slope
 
 Changes = dict[Whose, list[Hunk]]
@@ -115,7 +115,7 @@ class Bench:
             CompareError: the program cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.saves import saves_compared
+        from inplace_magic.rerun.saved_copies import saves_compared
 
         observer = watch(lang=language())
         saves: list[Saves] = []
@@ -134,7 +134,7 @@ class Bench:
             numbers: of the saved tensors, in the order of saving.
         """
         from inplace_magic.rerun.outcome import gradient_errors
-        from inplace_magic.rerun.saves import saves_compared
+        from inplace_magic.rerun.saved_copies import saves_compared
 
         with self._runner({}, lambda stack: stack.enter_context(saves_compared(copied=numbers))) as runner:
             outcome, failure = runner.outcome(taken=True, brief=True)
@@ -198,9 +198,9 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: it was about to do what cannot be done on copies.
         """
-        from inplace_magic.rerun.oracle import Reach, graphs_kept, saved_values_copied
+        from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
         from inplace_magic.rerun.run import failure_text
-        from inplace_magic.rerun.taken import Passes, backwards_counted
+        from inplace_magic.rerun.saved_copies import Reach, saved_values_copied
 
         reaches: list[Reach] = []
         counts: list[Passes] = []
@@ -237,7 +237,7 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.taken import backwards_counted
+        from inplace_magic.rerun.backwards import backwards_counted
 
         most = self._most if changes else None
         with self._runner(changes, lambda stack: stack.enter_context(backwards_counted(most))) as runner:

@@ -19,8 +19,8 @@ def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None
         cells: execution count by compiled file name, for code of other cells.
         observer: what watches; None: a new one.
     """
+    from inplace_magic.rerun.backwards import Stopped
     from inplace_magic.rerun.program import CellProgram, StoryProgram
-    from inplace_magic.rerun.taken import Stopped
 
     program = runner.program
     assert isinstance(program, (CellProgram, StoryProgram))

@@ -18,7 +18,7 @@ import torch
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
-from inplace_magic.rerun.contents import same_content
+from inplace_magic.rerun.same_bytes import same_content
 from inplace_magic.rerun.state import MISSING, Place, State, is_atom, is_shells_own
 
 

@@ -26,7 +26,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.rerun.handled import own_frames
+from inplace_magic.rerun.raising_lines import own_frames
 from inplace_magic.source.places import Sources
 
 _ROOTS = ("self", "tensors", "outputs")
