@@ -117,7 +117,7 @@ HOME: dict[str, set[str]] = {
     "lightning": {"callbacks/lightning.py"},
     "pytorch_lightning": {"callbacks/lightning.py"},
     "transformers": {"callbacks/transformers.py"},
-    "tqdm": {"magics/progress.py"},
+    "tqdm": {"magics/output.py"},
     "traitlets": {"widgets/"},
     "ipywidgets": {"widgets/"},
     "anywidget": {"widgets/"},

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.analysis.memory.sums import memory_by_call, most_alive
+from inplace_magic.analysis.memory.ledger import memory_by_call, most_alive
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language

@@ -22,7 +22,7 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
 from inplace_magic.magics.options import Parser, help_of, parse_line
-from inplace_magic.magics.progress import steps
+from inplace_magic.magics.output import steps
 
 if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison

@@ -17,7 +17,7 @@ from inplace_magic.language import _
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.options import help_of, parse_options, watch_parser
-from inplace_magic.magics.progress import runs_shown
+from inplace_magic.magics.output import runs_shown
 from inplace_magic.magics.rerunning import Cells, remembered
 from inplace_magic.render.deliver import complain
 from inplace_magic.report import Report

@@ -15,7 +15,7 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.explaining import explained, not_again
 from inplace_magic.magics.options import Parser, help_of, parse_line
-from inplace_magic.magics.progress import runs_shown
+from inplace_magic.magics.output import runs_shown
 
 if TYPE_CHECKING:
     from inplace_magic.magics.unwatched import Failed

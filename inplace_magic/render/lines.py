@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect
-from inplace_magic.analysis.memory.sums import line_key
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext

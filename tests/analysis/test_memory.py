@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from builders import sigmoid_trace, site, tensor
 
-from inplace_magic.analysis.memory.sums import memory_by_call, memory_by_line
+from inplace_magic.analysis.memory.ledger import memory_by_call, memory_by_line
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.memory import Storage

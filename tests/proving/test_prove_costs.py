@@ -8,7 +8,7 @@ import pytest
 from cells import run_cell
 from proving.trying import BROKEN, first, watched
 
-from inplace_magic.magics import progress
+from inplace_magic.magics import output as progress
 from inplace_magic.rerun import free_memory as room
 
 

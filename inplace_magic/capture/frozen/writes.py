@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.log import RawForeignWrite, RawUnseenWrite
 from inplace_magic.record.events import ForeignWrite, UnseenWrite
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
+
+
+def site_at(number: int | None, sites: Sequence[Callsite]) -> Callsite | None:
+    """The place of that number; None where none was noted."""
+    return None if number is None else sites[number]
 
 
 def frozen_foreign(

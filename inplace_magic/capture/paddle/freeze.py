@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import paddle
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
 from inplace_magic.capture.paddle.identity import (

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
 from inplace_magic.render.graph.columns import in_columns
-from inplace_magic.render.graph.shapes import (
+from inplace_magic.render.graph.labels import (
     ELLIPSE,
     GROUP,
     LINK,

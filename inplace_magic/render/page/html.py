@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.effects import is_own_write
+from inplace_magic.analysis.opening import LIMIT, OVERVIEW
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
+from inplace_magic.record.options import SECTIONS
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, card, details, esc, image, prose, tag
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.explorer import explorer_state, has_copies, page_script
+from inplace_magic.render.page.explorer import explorer_state, has_copies, packed, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
-from inplace_magic.render.page.opened import PAGE, detail_of, opened_in
-from inplace_magic.render.page.packing import packed
 from inplace_magic.render.page.sections import (
     line_calls,
     line_section,
@@ -32,7 +32,43 @@ from inplace_magic.render.page.sections import (
 from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
+
+SCREEN = frozenset({"graph", "memory"})
+PAGE = frozenset({"graph", "timeline", "lines", "memory"})
+"""Of a file of its own, which is as long as it needs to be."""
+
+
+def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
+    """The names of the open sections, of :data:`SECTIONS`.
+
+    Args:
+        chosen: what the reader asked for, with ``all`` and ``none``; None for what suits the report.
+    """
+    if chosen is not None:
+        return SECTIONS if "all" in chosen else chosen
+    return frozenset() if is_calm(report) else SCREEN
+
+
+def detail_of(report: Report) -> int:
+    """Up to how many boxes groups are opened in a notebook.
+
+    It is an overview of the model, with what a finding is about, unless what the reader's own lines wrote in place is
+    all that there is to see.
+    """
+    if any(finding.is_alarm for finding in report.findings):
+        return OVERVIEW if any(call.modules for call in report.trace.calls) else LIMIT
+    own = any(call.callsite is not None and call.callsite.direct and is_own_write(call) for call in report.trace.calls)
+    return LIMIT if own else OVERVIEW
+
+
+def is_calm(report: Report) -> bool:
+    """Whether nothing is wrong and no line of the reader's own wrote in place; or something else stopped the cell."""
+    if is_unexplained(report) or any(finding.is_alarm for finding in report.findings) or report.trace.faults:
+        return False
+    return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))
+
 
 _PAGE = f"body{{margin:16px;background:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from inplace_magic.analysis.memory.blocks import Entry
-from inplace_magic.analysis.memory.sums import LineMemory, memory_by_call
+from inplace_magic.analysis.memory.ledger import LineMemory, memory_by_call
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
 from inplace_magic.record.places import Callsite
