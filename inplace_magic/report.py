@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inplace_magic.hazards.suspects import Suspect
-    from inplace_magic.render.page.embedded import Graph
+    from inplace_magic.render.page.html import Graph
     from inplace_magic.widgets.report_widget import ReportWidget
 
 FrameView = Literal["tensors", "calls", "lines", "memory", "ops", "saved"]
@@ -267,7 +267,7 @@ class Report:
     @property
     def graph(self) -> Graph:
         """The autograd graph, mutated nodes highlighted; as the last value of a cell it shows itself."""
-        from inplace_magic.render.page.embedded import Graph
+        from inplace_magic.render.page.html import Graph
 
         return Graph(self)
 

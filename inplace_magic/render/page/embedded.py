@@ -10,11 +10,6 @@ taken out, which is a third of its size where it travels packed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
-
-from inplace_magic.render.page.html import to_picture
-from inplace_magic.report import Report
 
 _PLAIN = re.compile(
     r"""<g class="(?P<look>[em] [^"]*)"(?P<data>[^>]*)>(?P<title><title>[^<]*</title>)?"""
@@ -68,16 +63,3 @@ def embedded(svg: str, *, titles: bool = False) -> tuple[str, list[list[str]]]:
         tags,
         [said for groups in bundles.values() for said, _ in groups],
     ]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Graph:
-    """The autograd graph of a report; ``report.save("graph.svg")`` writes it, ``report.to_dot()`` gives it as DOT."""
-
-    report: Report
-
-    def __repr__(self) -> str:
-        return f"<Graph: {self.report.verdict}>"
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": to_picture(self.report), "text/plain": repr(self)}

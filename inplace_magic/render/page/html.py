@@ -7,6 +7,7 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from inplace_magic.analysis.effects import is_own_write
@@ -176,3 +177,16 @@ def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[st
     alt = sentences(_("{title}.").format(title=_title(reading)), reading.verdict)
     shown, unseen = embedded(svg)
     return image(shown, alt, css, class_="inplace-magic-graph"), unseen
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Graph:
+    """The autograd graph of a report; ``report.save("graph.svg")`` writes it, ``report.to_dot()`` gives it as DOT."""
+
+    report: Report
+
+    def __repr__(self) -> str:
+        return f"<Graph: {self.report.verdict}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": to_picture(self.report), "text/plain": repr(self)}
