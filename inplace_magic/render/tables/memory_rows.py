@@ -21,25 +21,6 @@ BEFORE = N_("outside any torch call")
 WORKSPACE = N_("memory of no tensor in sight")
 """Stands in the place of what a call allocated for good, mostly a workspace of a library."""
 
-BYTES = {
-    "device": "the device that the numbers are about",
-    "allocated_bytes": "new memory: storages made, each counted once however many views it has",
-    "freed_bytes": "memory given back from when it began until the next one did",
-    "net_bytes": "allocated less freed; the column sums exactly to the change of the live bytes",
-    "peak_bytes": "the most that was alive inside",
-    "peak_exact": "whether that is exact; else an upper bound, at level calls of what was seen, without temporaries",
-    "retained_bytes": "of the allocated, what was alive when the watch ended",
-}
-
-LINE_COLUMNS = {
-    "place": "the cell or the file in which the line stands, or what else the memory is of",
-    "line": "its number",
-    "code": "its source",
-    **BYTES,
-    "saved_bytes": "what autograd nodes of the line keep for backward and no earlier line kept",
-    "calls": "how many calls the line made",
-    "tensors": "tensors on the storages that the line made",
-}
 SHORT_COLUMNS = {
     "line": "line",
     "code": "code",
@@ -51,51 +32,7 @@ SHORT_COLUMNS = {
     "kept_for_backward": "saved_bytes",
     "place": "place",
 }
-"""Of :data:`LINE_COLUMNS`, those that page, text and ``Report.memory`` have, by their names there."""
-CALL_COLUMNS = {
-    "call": "index of the call",
-    "name": "as a reader would write it",
-    "kind": "ordinary, view, in-place, metadata or query",
-    "place": "where it stands",
-    "line": "its line number",
-    "code": "its source line",
-    **BYTES,
-    "saved_bytes": "what autograd nodes of the call keep for backward and no earlier call kept",
-    "tensors": "tensors on the storages that the call made",
-}
-OP_COLUMNS = {
-    "op": "position of the operator; unknown for memory that no operator was seen to make or free",
-    "name": "the aten operator with its overload",
-    "in_backward": "whether the autograd engine ran it",
-    "call": "index of the call that ran it",
-    "place": "where that call stands",
-    "line": "its line number",
-    "code": "its source line",
-    **BYTES,
-    "tensors": "tensors on the storages that the operator made, as far as a call had them in hand",
-}
-SAVED_COLUMNS = {
-    "tensor": "the saved tensor; empty when it never appeared in a call",
-    "name": "as the code calls it",
-    "version_saved": "its version when it was saved",
-    "version_last_seen": "its version after the last write that was seen; another one than saved means trouble",
-    "node": "the autograd node that keeps it",
-    "saved_as": "the node's own name for it",
-    "origin": "leaf, input, output, clone of the input (copied before an in-place write), or made for backward",
-    "also_kept_by": "other nodes that keep the same storage",
-    "call": "index of the call that saved it; unknown when that was before the watch",
-    "place": "where that call stands",
-    "line": "its line number",
-    "code": "its source line",
-    "shape": "as PyTorch prints it",
-    "dtype": "e.g. float32",
-    "device": "e.g. cpu",
-    "nbytes": "bytes of its elements",
-    "storage": "serial number of the memory behind it",
-    "storage_bytes": "bytes of that memory, all of which the saving keeps alive",
-    "first": "whether it is the first to keep that memory; the bytes of these rows add up",
-    "hooked": "whether saved-tensor hooks packed it, so that what is kept is not known",
-}
+"""Of the columns of ``lines``, those that page, text and ``Report.memory`` have, by their names there."""
 
 
 def line_rows(reading: Reading) -> list[Row]:
