@@ -26,7 +26,7 @@ from lessons.texts import (
 )
 
 from inplace_magic.lessons import course
-from inplace_magic.render.page.packing import packed, unpacked
+from inplace_magic.render.page.explorer import packed, unpacked
 
 MAX_BYTES = 1_000_000
 each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)
