@@ -29,7 +29,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # formats of strings that no notebook has. None stands for what cannot be imported.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-collect_ignore = ["programs", "healthy/programs"]
+collect_ignore = ["programs"]
 """Labelled programs are no tests, whatever their names end in."""
 
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
