@@ -33,7 +33,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
-from inplace_magic.render.page.packing import packed, unpacked
+from inplace_magic.render.page.explorer import packed, unpacked
 
 HERE = Path(__file__).resolve().parent
 LANGUAGES = ("en", "zh")

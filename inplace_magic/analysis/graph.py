@@ -49,7 +49,6 @@ class AutogradGraph:
         """The graph of a trace. Calls that gave no tensor are left out, unless they raised.
 
         Args:
-            trace: what was recorded.
             names: what :func:`names_of` gives for it, if that is known already.
             kept: the same of :func:`tensors_of_saved`.
             effects: the same of :attr:`.Story.effects`.

@@ -14,7 +14,7 @@ from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.gradients import Gradients
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.runs import Runs
-from inplace_magic.analysis.wrapped import told_by_the_call
+from inplace_magic.analysis.saved import told_by_the_call
 from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation

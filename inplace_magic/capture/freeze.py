@@ -11,8 +11,7 @@ import torch
 
 from inplace_magic.capture.frozen.calls import Freezer
 from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
-from inplace_magic.capture.frozen.sites import site_at
-from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen, site_at
 from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
@@ -62,11 +61,6 @@ def frozen_trace(
     """The trace of what was recorded so far.
 
     Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        namespace: the user's names.
-        blindness: what this watch cannot see at all.
         last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
     """
     recorder.look_once_more()

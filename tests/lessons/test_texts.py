@@ -22,7 +22,7 @@ from lessons.texts import (
 )
 
 from inplace_magic.lessons import course
-from inplace_magic.render.page.packing import packed, unpacked
+from inplace_magic.render.page.explorer import packed, unpacked
 
 each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)
 each_notebook = pytest.mark.parametrize("text", EVERY, ids=named)

@@ -25,9 +25,6 @@ def note_saves(
 
     Args:
         call: the call, which has returned.
-        nodes: the nodes that are known.
-        identity: the memory that is known.
-        look: gives a tensor as it is now.
         by_ctx: what the running ``PyLayer.apply`` has kept by ``save_for_backward``.
     """
     node = _new_node(call, nodes)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_magic.render.machines.annotations import to_annotations
 from inplace_magic.render.machines.findings import to_findings_json
-from inplace_magic.render.machines.sarif import to_sarif
+from inplace_magic.render.machines.sarif import to_annotations, to_sarif
 from inplace_magic.report import Report
 
 FORMATS: dict[str, Callable[[Report], str]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.analysis.memory.sums import Peak
+from inplace_magic.analysis.memory.ledger import Peak
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.memory import MemoryReading, Storage

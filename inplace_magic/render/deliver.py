@@ -26,9 +26,7 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
     """Saves a report to a file and says where it is. Never raises: what it is about has its result already.
 
     Args:
-        report: what to write.
         path: where to; the suffix picks the format.
-        show: how the report is shown.
         told: where the sentence goes; standard output where it is None.
     """
     target = os.path.abspath(os.path.expanduser(path))
@@ -49,7 +47,6 @@ def tell(report: Report, *, quiet: bool = False) -> None:
     """Says on standard error what went wrong, else in one line that nothing did. Never raises, as :func:`write`.
 
     Args:
-        report: what to tell.
         quiet: where nothing went wrong, say nothing.
     """
     try:
@@ -72,7 +69,6 @@ def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> 
     """Writes the findings in a format for programs, in one piece. Never raises, as :func:`write`.
 
     Args:
-        report: whose findings.
         form: a key of :data:`inplace_magic.render.machines.FORMATS`.
         path: the file to write to; None: the stream.
         stream: where to without a file; nowhere where the program has closed it.
@@ -98,7 +94,6 @@ def say(text: str, stream: TextIO | None = None) -> None:
     """Prints something of ours, empty or not, as the terminal shows it best.
 
     Args:
-        text: one or more lines.
         stream: where to; standard error where it is None. A program may have closed either.
     """
     stream = sys.stderr if stream is None else stream
@@ -116,10 +111,6 @@ def attach(report: Report, error: BaseException) -> None:
     too: a traceback, pytest, a log. Said on standard error where notes are not shown. Never raises, as :func:`write`.
 
     Notes are those of https://peps.python.org/pep-0678, of Python 3.11 and IPython 8.14.
-
-    Args:
-        report: of the block.
-        error: what left it.
     """
     try:
         from inplace_magic.render.note import to_note

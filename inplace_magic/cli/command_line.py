@@ -13,16 +13,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from inplace_magic import flags, startup
+from inplace_magic import flags
 from inplace_magic.answering import hooks
-from inplace_magic.deliver import give, say, tell, write
+from inplace_magic.cli import startup
+from inplace_magic.cli.late_torch import when_imported
+from inplace_magic.cli.script import Script, run, script_of
 from inplace_magic.errors import OptionError, ReportFormatError
 from inplace_magic.flags import Options
 from inplace_magic.language import _, checked, set_language
-from inplace_magic.late_torch import when_imported
 from inplace_magic.ranks.rank import Rank, this_rank
 from inplace_magic.record.options import LEVELS
-from inplace_magic.script import Script, run, script_of
+from inplace_magic.render.deliver import give, say, tell, write
 
 OFF = "off"
 """The level that watches nothing: an error that nobody handles gets its answer, and the program runs as without us."""
@@ -148,10 +149,10 @@ def _unwatched(script: Script, arguments: list[str], lang: str | None) -> int:
 def _watched(
     script: Script, arguments: list[str], options: Options, form: tuple[str, str | None] | None, *, quiet: bool
 ) -> int:
-    from inplace_magic.api import analyze, watch
     from inplace_magic.ranks.stopped import SIGTERM, Stopped
     from inplace_magic.ranks.together import tell_together
     from inplace_magic.record.trace import Trace
+    from inplace_magic.watching.api import analyze, watch
 
     process, rank, watcher = os.getpid(), this_rank(), watch(options.watch)
     faults: list[str] = []
@@ -206,7 +207,7 @@ def _own(path: str, rank: Rank | None) -> str:
 
 def _show(error: BaseException) -> None:
     """As Python shows what nobody caught, without what a watch put into it."""
-    from inplace_magic.api import without_detours
+    from inplace_magic.watching.api import without_detours
 
     without_detours(error)
     _print(error)

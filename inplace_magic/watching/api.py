@@ -12,17 +12,17 @@ from inspect import CO_NEWLOCALS
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.deliver import attach, write
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.language import N_, _
-from inplace_magic.last import note
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.trace import Trace
-from inplace_magic.recording import ASK, Recording, running_here
-from inplace_magic.recording import analyze as analyze  # the other door of the record
+from inplace_magic.render.deliver import attach, write
 from inplace_magic.report import Report
-from inplace_magic.scheduling import Schedule
-from inplace_magic.windows import Windows
+from inplace_magic.watching.last import note
+from inplace_magic.watching.recording import ASK, Recording, running_here
+from inplace_magic.watching.recording import analyze as analyze  # the other door of the record
+from inplace_magic.watching.scheduling import Schedule
+from inplace_magic.watching.windows import Windows
 
 if TYPE_CHECKING:
     from inplace_magic.record.origin import Origin

@@ -26,7 +26,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.rerun.handled import own_frames
+from inplace_magic.rerun.raising_lines import own_frames
 from inplace_magic.source.places import Sources
 
 _ROOTS = ("self", "tensors", "outputs")
@@ -34,11 +34,7 @@ _ROOTS = ("self", "tensors", "outputs")
 
 
 def trace_of_graph(error: BaseException) -> Trace | None:
-    """The record of what the graph of a failed backward tells; None where it is about something else, or gone.
-
-    Args:
-        error: with its traceback.
-    """
+    """The record of what the graph of a failed backward tells; None where it is about something else, or gone."""
     text = describe.error_text(error)
     refusal = refusal_of(text)
     if refusal is None or refusal.kind != "saved tensor changed":

@@ -25,7 +25,7 @@ _MOST = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Handled(Block):
+class RaisingLines(Block):
     """Lines that raised; `line` is the one that did.
 
     Args:
@@ -40,7 +40,6 @@ class Handled(Block):
         """What raised, with the statements above that are needed.
 
         Args:
-            tree: of the file.
             line: the one that raised, as it stands there.
 
         Raises:
@@ -66,13 +65,9 @@ class Handled(Block):
         return found[0].lineno, found[-1].end_lineno or found[-1].lineno
 
 
-def handled(traceback: TracebackType | None, asker: FrameType) -> list[Handled]:
+def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[RaisingLines]:
     """The lines that raised an error, by the functions of the user's that the traceback goes through: that of the
     asker, or else the outermost, first.
-
-    Args:
-        traceback: of the error.
-        asker: the frame that asks.
 
     Raises:
         CompareError: no line of the user's own files is in it.
@@ -84,7 +79,7 @@ def handled(traceback: TracebackType | None, asker: FrameType) -> list[Handled]:
     first = next((place for place, entry in enumerate(own) if entry.tb_frame is asker), 0)
     for entry in own[first : first + _MOST]:
         block = Block.at(entry.tb_frame)
-        found.append(Handled(block.code, entry.tb_lineno, block.module, 0, entry.tb_frame))
+        found.append(RaisingLines(block.code, entry.tb_lineno, block.module, 0, entry.tb_frame))
     return found
 
 

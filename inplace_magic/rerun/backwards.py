@@ -1,10 +1,10 @@
-"""The gradients that a run takes where no variable shows them afterwards: those of ``torch.autograd.grad``, and of the
-parameters of a function that has returned."""
+"""What stands in the place of ``torch.autograd.grad`` and ``backward`` while a program runs again: it counts backwards,
+ends the run at one, keeps graphs, or notes the gradients that no variable shows afterwards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,24 @@ _MOST_NODES = 20_000
 """Nodes of a graph in which leaves are looked for."""
 
 
+@contextmanager
+def replaced(grad: Callable[..., Any], backward: Callable[..., Any]) -> Iterator[None]:
+    """While the block runs, ``torch.autograd.grad`` and ``torch.autograd.backward`` are these."""
+    before = torch.autograd.grad, torch.autograd.backward
+    torch.autograd.grad, torch.autograd.backward = grad, backward
+    try:
+        yield
+    finally:
+        torch.autograd.grad, torch.autograd.backward = before
+
+
+def listed(tensors: Any) -> list[Any]:
+    """The roots or the inputs of a backward, of which one alone needs no list."""
+    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+
+
 @dataclass(slots=True)
-class Taken:
+class TakenGradients:
     """Gradients in the order in which they were taken: of which tensor, whether by ``grad``, and a copy."""
 
     gradients: list[tuple[torch.Tensor, bool, torch.Tensor]] = field(default_factory=list)
@@ -29,8 +45,7 @@ class Taken:
     def note_roots(self, tensors: Any) -> None:
         """Keeps what a backward begins with, of the first one."""
         if self.roots is None:
-            listed = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-            self.roots = [each.detach().clone() for each in listed if isinstance(each, torch.Tensor)]
+            self.roots = [each.detach().clone() for each in listed(tensors) if isinstance(each, torch.Tensor)]
 
     def note(self, of: torch.Tensor, gradient: Any, *, by_grad: bool) -> None:
         """Keeps a copy of a gradient."""
@@ -39,16 +54,16 @@ class Taken:
 
 
 @contextmanager
-def gradients_noted() -> Iterator[Taken]:
-    """While the block runs, ``torch.autograd.grad`` and ``backward`` note what they give."""
-    taken = Taken()
+def gradients_noted() -> Iterator[TakenGradients]:
+    """While the block runs, ``torch.autograd.grad`` and ``backward`` note what they give: no variable shows what the
+    first one gives, nor the gradients of the parameters of a function that has returned."""
+    taken = TakenGradients()
     grad, backward = torch.autograd.grad, torch.autograd.backward
 
     def noting_grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         taken.note_roots(outputs)
         given = grad(outputs, inputs, *args, **kwargs)
-        listed = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-        for tensor, gradient in zip(listed, given, strict=False):
+        for tensor, gradient in zip(listed(inputs), given, strict=False):
             taken.note(tensor, gradient, by_grad=True)
         return given
 
@@ -59,36 +74,22 @@ def gradients_noted() -> Iterator[Taken]:
         for leaf in leaves:
             taken.note(leaf, describe.gradient(leaf), by_grad=False)
 
-    torch.autograd.grad, torch.autograd.backward = noting_grad, noting_backward
-    try:
+    with replaced(noting_grad, noting_backward):
         yield taken
-    finally:
-        torch.autograd.grad, torch.autograd.backward = grad, backward
 
 
 @contextmanager
-def values_only() -> Iterator[Taken]:
-    """While the block runs, nothing has a graph, so that PyTorch refuses no write, and a backward gives nothing: the
-    values that a program has up to its first backward, where autograd refuses it."""
-    taken = Taken()
-    grad, backward = torch.autograd.grad, torch.autograd.backward
+def values_only() -> Iterator[TakenGradients]:
+    """While the block runs, nothing has a graph, so that PyTorch refuses no write, and the first backward ends it: the
+    values that a program has up to there, where autograd refuses it."""
+    taken = TakenGradients()
 
-    def no_grad(outputs: Any, inputs: Any, *_args: Any, **_kwargs: Any) -> Any:
-        taken.note_roots(outputs)
-        raise _Enough
-
-    def no_backward(tensors: Any, *_args: Any, **_kwargs: Any) -> None:
+    def begun(tensors: Any, *_args: Any, **_kwargs: Any) -> None:
         taken.note_roots(tensors)
-        raise _Enough
+        raise Stopped
 
-    torch.autograd.grad, torch.autograd.backward = no_grad, no_backward
-    try:
-        with torch.no_grad():
-            yield taken
-    except _Enough:
-        pass
-    finally:
-        torch.autograd.grad, torch.autograd.backward = grad, backward
+    with suppress(Stopped), replaced(begun, begun), torch.no_grad():
+        yield taken
 
 
 class Stopped(BaseException):
@@ -112,7 +113,6 @@ def backwards_counted(most: int | None) -> Iterator[Passes]:
         most: None: as many as there are.
     """
     passes = Passes()
-    grad, backward = torch.autograd.grad, torch.autograd.backward
 
     def counted(function: Any) -> Any:
         def counting(*args: Any, **kwargs: Any) -> Any:
@@ -124,21 +124,29 @@ def backwards_counted(most: int | None) -> Iterator[Passes]:
 
         return counting
 
-    torch.autograd.grad, torch.autograd.backward = counted(grad), counted(backward)
-    try:
+    with replaced(counted(torch.autograd.grad), counted(torch.autograd.backward)):
         yield passes
-    finally:
-        torch.autograd.grad, torch.autograd.backward = grad, backward
 
 
-class _Enough(BaseException):
-    """The first backward began."""
+@contextmanager
+def graphs_kept() -> Iterator[None]:
+    """While the block runs, no backward frees its graph, so that one may be gone through again with what it saved."""
+
+    def keeping(function: Any, place: int) -> Any:
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > place:
+                return function(*args[:place], True, *args[place + 1 :], **kwargs)
+            return function(*args, **{**kwargs, "retain_graph": True})
+
+        return kept
+
+    with replaced(keeping(torch.autograd.grad, 3), keeping(torch.autograd.backward, 2)):
+        yield
 
 
 def _leaves(tensors: Any) -> list[torch.Tensor]:
     """The leaves that a backward from these will reach, in the order of the graph."""
-    roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
-    stack = [describe.grad_fn(root) for root in reversed(roots)]
+    stack = [describe.grad_fn(root) for root in reversed(listed(tensors))]
     seen: set[Any] = set()
     found: list[torch.Tensor] = []
     while stack and len(seen) < _MOST_NODES:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from inplace_magic.hazards import SEVERITIES, Hazard
-from inplace_magic.news import News
 from inplace_magic.report import Report
+from inplace_magic.watching.news import News
 
 
 @dataclass(slots=True)

@@ -19,10 +19,6 @@ SHARE = 0.5
 def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
     """A sentence where copies of these tensors take over half of the memory that is free; empty where they do not, or
     where that is not known.
-
-    Args:
-        tensors: those of the variables.
-        copies: how many of each are held at a time.
     """
     needed: dict[torch.device, dict[int, int]] = {}
     for tensor in tensors:
