@@ -19,18 +19,10 @@ CODE = "graph-used-twice"
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each place of a backward that PyTorch refused so."""
-    seen = set()
+    """Yields a finding for each backward that PyTorch refused so."""
     for call, refusal in story.refusals():
-        if (
-            call is None
-            or refusal.kind != "graph used up"
-            or call.index not in story.backwards
-            or call.callsite in seen
-        ):
-            continue
-        seen.add(call.callsite)
-        yield _hazard(Twice(story, call))
+        if call is not None and refusal.kind == "graph used up" and call.index in story.backwards:
+            yield _hazard(Twice(story, call))
 
 
 def _hazard(twice: Twice) -> Hazard:
