@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import used_up
+from inplace_magic.hazards.fixes import history
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.used_twice import Twice
@@ -35,7 +35,7 @@ def _hazard(twice: Twice) -> Hazard:
         severity="error",
         message=message,
         fix=fix,
-        diff=used_up.diff_of(twice),
+        diff=history.diff_of(twice),
         variable=names[0] if names else None,
         saved=made,
         saved_by=node.name if node is not None else None,
