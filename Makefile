@@ -15,7 +15,8 @@
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html; a
 #                 minute, in .venv-demo with no tools of development, or in .venv where there is one
 #   make lint     style and types only
-#   make lessons  runs the teaching notebooks and saves them with their outputs
+#   make lessons  makes the teaching notebooks of their texts, and runs them
+#   make gallery  the course as static pages with its reports and pictures, in build/gallery; three minutes
 #   make docs     the documentation site, from docs/ and the notebooks, in build/site; a broken link is an error
 #   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
 #   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
@@ -37,8 +38,9 @@ DEMO_INSTALLED := $(DEMO)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 PACKAGING := .venv-dist
+OUTPUTS := build/outputs/made
 
-.PHONY: check gate test test-all dist cuda everything paddle paddle-beside demo lint lessons docs bench suites browser
+.PHONY: check gate test test-all dist cuda everything paddle paddle-beside demo lint lessons gallery docs bench suites browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -101,7 +103,15 @@ demo: $(or $(wildcard $(INSTALLED)),$(DEMO_INSTALLED))
 lessons: $(INSTALLED)
 	@$(BIN)/python notebooks/build.py
 
-docs: $(INSTALLED)
+# The outputs of the notebooks, which no one commits. After a change of the package: make lessons.
+$(OUTPUTS): $(wildcard notebooks/*.md notebooks/*/*.md) | $(INSTALLED)
+	@$(BIN)/python notebooks/build.py --outputs
+	@touch $@
+
+gallery: $(OUTPUTS)
+	@$(BIN)/python notebooks/gallery.py
+
+docs: $(INSTALLED) $(OUTPUTS)
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs --doctree-dir build/doctrees . build/site
 	@echo "build/site/index.html"
 

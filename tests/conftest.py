@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import drawing_lots
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from scripts import script
 from traitlets.config import Config
 
 import inplace_magic
@@ -27,7 +29,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # formats of strings that no notebook has. None stands for what cannot be imported.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-collect_ignore = ["programs", "healthy/programs"]
+collect_ignore = ["programs"]
 """Labelled programs are no tests, whatever their names end in."""
 
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
@@ -97,7 +99,11 @@ PYTHONS_ROUNDS = pytest.StashKey[tuple[int, int, int]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Has the garbage collector look less often than it does by itself: reports, pages and syntax trees are made by the
-    thousand here, and to walk through them every 700 objects took an eighth of all time."""
+    thousand here, and to walk through them every 700 objects took an eighth of all time. Compiles the catalogues first,
+    once for all workers."""
+    if not hasattr(config, "workerinput"):
+        with suppress(ImportError):  # beside a GPU there may be no more than pytest and torch
+            script("docs/make_messages.py").compile_all()
     config.stash[PYTHONS_ROUNDS] = gc.get_threshold()
     gc.set_threshold(50_000, 10, 100)
 

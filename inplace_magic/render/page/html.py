@@ -26,6 +26,7 @@ from inplace_magic.render.page.memory_section import memory_section, saved_secti
 from inplace_magic.render.page.sections import (
     line_calls,
     line_section,
+    names_section,
     sentence_section,
     tensor_calls,
     tensor_section,
@@ -110,6 +111,7 @@ def fragment_of(
         timeline,
         tensor_section(reading, opened="tensors" in opened),
         saved_section(reading, opened="saved" in opened),
+        names_section(report, opened="names" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
