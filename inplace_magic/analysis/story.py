@@ -33,13 +33,13 @@ class Story(Writes):
 
     def once(self, make: Callable[[Story], Made]) -> Made:
         """Return what a function makes of the story, made once for all who ask: an index that few rules share."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        made: Made = self._made[make]
+        if make not in self._made_once:
+            self._made_once[make] = make(self)
+        made: Made = self._made_once[make]
         return made
 
     @cached_property
-    def _made(self) -> dict[Callable[[Story], Any], Any]:
+    def _made_once(self) -> dict[Callable[[Story], Any], Any]:
         return {}
 
     @cached_property
