@@ -20,10 +20,7 @@ from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
-from inplace_magic.capture.torch.hooks.frozen_steps import (
-    frozen_idle_steps,
-    frozen_sightings,
-)
+from inplace_magic.capture.torch.hooks.frozen_steps import frozen_idle_steps, frozen_sightings
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
@@ -39,9 +36,7 @@ from inplace_magic.record.blindness import (
     TOO_DEEP,
     TOO_LARGE,
 )
-from inplace_magic.record.events import (
-    CallEvent,
-)
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite

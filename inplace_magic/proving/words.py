@@ -22,6 +22,10 @@ NOT_THE_SLOPE = N_(
     "random direction they give {gradient}, the loss {difference}. This happens where something is detached, or "
     "written past autograd."
 )
+NO_SLOPE_MEANT = N_(
+    "By finite differences in float64, its gradients are not the derivative of the loss that it computes. The program "
+    "itself can be why, as by a `detach()` of its own, so this is not held against the fix."
+)
 CHEAPEST = N_("Of {count} proven fixes this one allocates the least: {nbytes} B a run, the next one {next} B.")
 AS_CHEAP = N_("Each of {count} proven fixes allocates {nbytes} B a run.")
 RAISES = N_("With it the program still raises: {error}")

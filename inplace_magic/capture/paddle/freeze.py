@@ -38,11 +38,7 @@ from inplace_magic.source.places import Sources
 
 
 def frozen_trace(
-    recorder: Recorder,
-    options: WatchOptions,
-    sources: Sources,
-    names: tuple[TensorName, ...],
-    blindness: Iterable[str],
+    recorder: Recorder, options: WatchOptions, sources: Sources, names: tuple[TensorName, ...], blindness: Iterable[str]
 ) -> Trace:
     """The trace of what was recorded so far."""
     recorder.look_once_more()

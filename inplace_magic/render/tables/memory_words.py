@@ -115,10 +115,7 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
             said = _("Peak on {device}: {size}").format(device=peak.device, size=size)
         else:
             said = _("Peak on {device}: {size} at {place}, in `{call}`").format(
-                device=peak.device,
-                size=size,
-                place=words.place_in(call.callsite, reading.trace),
-                call=call.name,
+                device=peak.device, size=size, place=words.place_in(call.callsite, reading.trace), call=call.name
             )
         found.append(_("{said}.").format(said=_alive(said, peak, reading)))
     return found

@@ -9,7 +9,8 @@ from typing import Any
 from builders import sigmoid_report, site
 from hazards.both_ways import told
 
-from inplace_magic.hazards.grouping import grouped, told_once
+from inplace_magic.hazards import Hazard
+from inplace_magic.hazards.shown import shown
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.excerpt import excerpts
 from inplace_magic.render.page.cards import finding_cards
@@ -56,25 +57,49 @@ def test_a_line_that_three_layers_reach_is_one_finding_with_its_count(loaded_she
         assert Report.from_json(report.to_json()).hazards == report.hazards
 
 
+def _shown(*findings: Hazard) -> list[Hazard]:
+    return shown((each, False) for each in findings)
+
+
 def test_findings_of_other_statements_rules_and_cells_stay_apart() -> None:
     (finding,) = sigmoid_report().hazards
     elsewhere = replace(finding, mutation=site(7))
-    another = replace(finding, code="alias-written", severity="warning")
-    later = replace(finding, mutation=replace(site(6), caller=site(8, cell=9)))
+    another = replace(finding, code="alias-written", mutation=site(8), severity="warning")
+    later = replace(finding, mutation=replace(site(6), caller=site(3, cell=9)))
     note = replace(finding, severity="info")
-    apart = [finding, elsewhere, another, later, note, note]
-    assert grouped(apart) == apart
-    assert [(each.count, each.code) for each in grouped([finding, finding])] == [(2, finding.code)]
+    apart = [finding, elsewhere, later, another, note, note]
+    assert _shown(*apart) == apart
+
+
+def test_what_a_rule_finds_again_at_one_line_is_one_way_and_another_way_counts() -> None:
+    (finding,) = sigmoid_report().hazards
+    (once,) = _shown(finding, finding)
+    assert once == finding
+    other = replace(site(6), caller=site(8))
+    (twice,) = _shown(finding, replace(finding, mutation=other, mutations=(other,)))
+    assert (twice.count, len(twice.mutations)) == (2, 2)
 
 
 def test_one_write_that_one_line_reads_is_told_by_one_rule() -> None:
     (finding,) = sigmoid_report().hazards
     alias = replace(finding, code="alias-written", severity="warning", mutation=site(5), read=site(7))
     compared = replace(alias, code="same-memory-compared")
-    other = replace(compared, read=site(8))
-    assert told_once([alias, compared, other]) == [compared, other]
+    other = replace(compared, code="argument-written", read=site(8))
+    assert _shown(alias, compared, other) == [compared, other]
     beside = replace(alias, mutation=finding.mutation)
-    assert told_once([finding, beside]) == [finding]
+    assert _shown(finding, beside) == [finding], "the worse of two at one write"
+    unread = replace(alias, code="written-as-two", read=None, saved=None)
+    assert _shown(unread, alias) == [alias], "what knows a reader, of two at one write"
+
+
+def test_a_finding_that_gives_way_does_so_within_a_run_and_to_no_other_of_its_kind() -> None:
+    (finding,) = sigmoid_report().hazards
+    run = site(8)
+    first, second = (replace(finding, mutation=replace(site(line, function="f"), caller=run)) for line in (5, 6))
+    weak = replace(second, code="argument-written", severity="warning")
+    assert shown([(weak, True), (first, False)]) == [first]
+    other = replace(weak, mutation=first.mutation)
+    assert shown([(weak, True), (other, True)]) == [weak, other]
 
 
 def test_an_older_report_has_findings_that_count_once() -> None:

@@ -1,10 +1,10 @@
-"""Changes for a backward into a graph that was used up: a state is cut off, a result computed anew, or a graph kept.
+"""Fixes that cut a graph off, keep it, compute it anew, or leave out what ended it.
 
-Which one is right depends on what happened between the two backwards. A state that each pass takes from the one before
-is cut off below the backward, where it is a tensor even if it began as None. Where a step has changed the values from
-which the graph was built, the lines that built it run again below the step; ``retain_graph=True`` would go on with the
-old values, in silence, so it is never offered then. Where nothing was changed, keeping the graph is what the program
-says, and a run proves it.
+Which one is right after a second backward depends on what happened between the two. A state that each pass takes from
+the one before is cut off below the backward, where it is a tensor even if it began as None. Where a step has changed
+the values from which the graph was built, the lines that built it run again below the step; ``retain_graph=True`` would
+go on with the old values, in silence, so it is never offered then. Where nothing was changed, keeping the graph is what
+the program says, and a run proves it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.step_advice import detached
-from inplace_magic.hazards.fixes.target import Fix
+from inplace_magic.hazards.fixes.step_advice import detached, state_names
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of
+from inplace_magic.hazards.stepped import Carried
 from inplace_magic.hazards.used_twice import Twice
-from inplace_magic.language import _
+from inplace_magic.language import _, spelled
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.hunks import diff
@@ -26,6 +27,8 @@ from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import variables_bound, variables_read
 
 _LOOPS = (ast.For, ast.While)
+_SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+_METHODS = ("detach", "item")
 
 
 def diff_of(twice: Twice) -> str:
@@ -46,15 +49,16 @@ def kept(twice: Twice, hazard: Hazard) -> Iterator[Hazard]:
         return
     if not isinstance(call, ast.Call) or any(entry.arg == "retain_graph" for entry in call.keywords):
         return
-    text = listing.text(call)
     comma = ", " if call.args or call.keywords else ""
-    edit = listing.substitute([(call, f"{text[:-1]}{comma}retain_graph=True)")])
-    if edit is not None:
-        sentence = _(
-            "Let {line} keep the graph, which the next backward goes through again: nothing changed its values."
+    fix = fix_of(site, listing, [(call, f"{listing.text(call)[:-1]}{comma}retain_graph=True)")])
+    if fix is not None:
+        said = _("Let {line} keep the graph, which the next backward goes through again: nothing changed its values.")
+        yield replace(
+            hazard,
+            diff=diff(site, listing, fix.edits),
+            price_bytes=None,
+            fix=said.format(line=f"`{site.text.strip()}`"),
         )
-        said = sentence.format(line=f"`{site.text.strip()}`")
-        yield replace(hazard, diff=diff(site, listing, (edit,)), price_bytes=None, fix=said)
 
 
 def _cut_off(twice: Twice) -> Fix | None:
@@ -156,3 +160,80 @@ def _indented(listing: Listing, statements: list[ast.stmt], indent: str) -> tupl
         own = len(listing.indent(entry))
         rows += [f"{indent}{line[own:]}" for line in listing.whole_lines(entry)]
     return tuple(rows)
+
+
+def cut_off(listing: Listing, statement: ast.stmt, reader: Callsite, carried: list[Carried]) -> tuple[Edit, ...]:
+    """``h, c = h.detach(), c.detach()`` at the top of the loop; nothing where it is not plain that it can stand there.
+
+    Args:
+        listing: the text in which the loop stands.
+        statement: a statement of the loop, such as the one that steps or goes backward.
+        reader: the line by which a pass goes on from the one before.
+        carried: what it goes on from.
+    """
+    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
+    names, reading = state_names(reader, carried), listing.statement_at(reader)
+    if loop is None or not listing.whole or not names or reading is None or reading not in set(ast.walk(loop)):
+        return ()
+    bound = [node for name in names for node in listing.stores.get(name, ()) if node.lineno < loop.lineno]
+    if {node.id for node in bound} != set(names) or loop.body[0].lineno == loop.lineno:
+        return ()
+    if any(_may_be_none(listing, node) for node in bound):
+        return ()
+    top, indent = loop.body[0].lineno, listing.indent(loop.body[0])
+    return (Edit(top, top - 1, (f"{indent}{detached(names, carried)}",)),)
+
+
+def _may_be_none(listing: Listing, name: ast.Name) -> bool:
+    """Whether an assignment before the loop is not plainly one of a tensor: ``h = None``, ``state = model.initial()``
+    of several."""
+    statement = listing.parents.get(name)
+    while statement is not None and not isinstance(statement, ast.stmt):
+        statement = listing.parents.get(statement)
+    value = getattr(statement, "value", None)
+    return value is None or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
+
+
+def kept_without_history(write: Written) -> Fix | None:
+    """``total += loss.detach()``, ``losses.append(loss.detach())``."""
+    statement, listing = write.statement, write.listing
+    value: ast.expr | None = statement.value if isinstance(statement, ast.AugAssign) else None
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        value = statement.value.args[0] if len(statement.value.args) == 1 else None
+    if value is None:
+        return None
+    text = listing.text(value) if isinstance(value, _SIMPLE) else f"({listing.text(value)})"
+    sentence = _("Keep the values alone: with `.detach()` each pass's graph is freed when the pass is over.")
+    return fix_of(write.site, listing, [(value, f"{text}.detach()")], None, sentence)
+
+
+def with_its_history(write: Written) -> Fix | None:
+    """The line at which a graph ended, without the one thing that ended it."""
+    value = write.statement.value if isinstance(write.statement, (ast.Assign, ast.Return, ast.Expr)) else None
+    if value is None:
+        return None
+    outer = next((node for node in ast.walk(value) if _behind(node) is not None), None)
+    kept = outer
+    while kept is not None and (behind := _behind(kept)) is not None:
+        kept = behind
+    if not isinstance(outer, ast.expr) or kept is None or any(_behind(node) is not None for node in ast.walk(kept)):
+        return None
+    if any(_behind(node) is not None for node in set(ast.walk(value)) - set(ast.walk(outer))):
+        return None
+    text = write.listing.text(kept)
+    return fix_of(
+        write.site, write.listing, [(outer, text if isinstance(kept, _SIMPLE) or outer is value else f"({text})")]
+    )
+
+
+def _behind(node: ast.AST) -> ast.expr | None:
+    """``x`` of ``x.detach()``, ``x.item()``, ``x.data``, ``float(x)`` and ``torch.tensor(x)``."""
+    if isinstance(node, ast.Attribute) and node.attr == "data" and isinstance(node.ctx, ast.Load):
+        return node.value
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and not node.args:
+        return node.func.value
+    copies = path_text(node.func) in ("float", spelled("torch.tensor"), spelled("torch.as_tensor"))
+    one = node.args[0] if copies and len(node.args) == 1 else None
+    return one if isinstance(one, (*_SIMPLE, ast.BinOp)) else None
