@@ -232,8 +232,8 @@ def main() -> int:
 
 
 def tried(mutation: Mutation, copy: Path) -> str:
-    """Return ``caught`` if a test fails that passes without the mutation, ``broken`` if it fails then too, ``missed`` if
-    all pass, ``outdated`` if the line or a test is no longer there."""
+    """Return ``caught`` if a test fails that passes without the mutation, ``broken`` if it fails then too, ``missed``
+    if all pass, ``outdated`` if the line or a test is no longer there."""
     path = copy / "inplace_magic" / mutation.file
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     tests = [f"tests/{name}" for name in mutation.tests.split()]
