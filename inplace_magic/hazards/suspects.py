@@ -50,11 +50,7 @@ class Suspect:
         if self.since is not None:
             shared = _("{shared} since {place}").format(shared=shared, place=self.since.place)
         return _("{shared}; {write} writes `{name}`; {read} reads `{other}`. If that is meant, fine.").format(
-            shared=shared,
-            write=self.mutation.place,
-            name=self.written or "?",
-            read=self.read.place,
-            other=self.holder,
+            shared=shared, write=self.mutation.place, name=self.written or "?", read=self.read.place, other=self.holder
         )
 
 
