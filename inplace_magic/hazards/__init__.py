@@ -1,4 +1,8 @@
-"""The rules: each reads a story and yields findings. One rule, one file, one page, one test."""
+"""The rules: each reads a story and yields findings. One rule, one file, one page, one test.
+
+They may know the record, the user's text and what ``analysis/`` draws from them. They know no framework, run nothing,
+and rest on no spelling of a variable; folders of rules do not know each other (``tests/test_layers.py``).
+"""
 
 from __future__ import annotations
 

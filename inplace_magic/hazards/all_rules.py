@@ -24,7 +24,6 @@ from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
     graph_used_twice,
     leaf_written,
-    parameters_share_memory,
     recomputed_with_other_values,
     saved_tensor_overwritten,
     saved_values_changed,
@@ -72,7 +71,6 @@ RULES: tuple[Rule, ...] = (
     alias_written.RULE,
     written_as_two.RULE,
     *joined.RULES,
-    parameters_share_memory.RULE,
     kept_then_written.RULE,
     kept_activation_overwritten.RULE,
     one_tensor_many_slots.RULE,

@@ -36,8 +36,6 @@ def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -
 
     Args:
         bench: where its program runs.
-        report: of the program as it is written.
-        hazard: the finding.
         diffs: the fixes of all findings; where one alone does not do, all are tried together.
 
     Raises:

@@ -86,13 +86,23 @@ def explain_no_graph(failure: Failure) -> Answer:
         _("{line} starts at {tensor}, from which no graph leads back to a tensor that requires grad.").format(
             line=words.spot(failure.place), tensor=words.called(root)
         ),
-        _filled(_SAID, cuts[0]) if cuts else "",
+        said_of(cuts[0]) if cuts else "",
         words.doubt([cut.site for cut in cuts[1:]]) if cuts and not (len(cuts) == 1 and cuts[0].sure) else "",
         sites=tuple(cut.site for cut in cuts),
         certain=len(cuts) == 1 and cuts[0].sure,
         name=(cuts[0].name if cuts else None) or path,
-        fix=_filled(_CURES, cuts[0]) if cuts else None,
+        fix=cure_of(cuts[0]) if cuts else None,
     )
+
+
+def said_of(cut: Cut) -> str:
+    """Return what ended the graph, in one sentence about the graph that was just named."""
+    return _filled(_SAID, cut)
+
+
+def cure_of(cut: Cut) -> str:
+    """Return what to change there."""
+    return _filled(_CURES, cut)
 
 
 def _filled(table: dict[str, str], cut: Cut) -> str:
