@@ -10,8 +10,9 @@ from functools import partial
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.binding import copied_from
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
-from inplace_magic.hazards.fixes.target import Fix, Written, copied_from
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.objects.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.objects.copies import PastAnother, comes_by_copies, written_past_another
