@@ -9,35 +9,48 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.engine import Again
-from inplace_magic.hazards.references.objects.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.objects.copies import PastAnother, written_past_another
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import object_of
-from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.shared.made_for_each import made_for_each_object
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
 CODE = "objects-share-state"
+OF_A_CLASS = "class-attribute-written"
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each writing line."""
+def objects_share_state(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each line that writes a tensor of two objects."""
     told: set[Callsite | None] = set()
-    for other in _written_for_two(story):
-        if other.site not in told:
-            told.add(other.site)
-            if of_the_class(story, other.call, other.tensor, other.site) is None or not keeps_both(story, other.site):
-                yield _of_two_objects(story, other)
+    for call, site, tensor, in_turn in _written_for_two(story):
+        if site not in told:
+            told.add(site)
+            of_class = _of_the_class(story, call, tensor, site) is not None
+            if not of_class or (in_turn and not _keeps_both(story, site)):
+                yield _of_two_objects(story, call, tensor)
     for past in written_past_another(story):
         if past.call.callsite not in told:
             told.add(past.call.callsite)
             yield _of_another_holder(story, past)
 
 
-def _written_for_two(story: Story) -> Iterator[Again[int]]:
-    """Yields the writes that a method makes of an attribute for one object, on top of what it has left for another."""
+def class_attribute_written(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each line that writes a tensor of the class for two objects, as if each had its own."""
+    told: set[tuple[object, ...]] = set()
+    for call, site, tensor, in_turn in _written_for_two(story):
+        shared = _of_the_class(story, call, tensor, site)
+        line = site.cell, site.file, site.line
+        if shared is not None and not in_turn and line not in told and not _keeps_both(story, site):
+            told.add(line)
+            yield _of_class(story, call, tensor, shared)
+
+
+def _written_for_two(story: Story) -> Iterator[tuple[CallEvent, Callsite, int, bool]]:
+    """Yield the writes that a method makes of an attribute for one object, on top of what it has left for another, and
+    whether one line called it for both."""
     first: dict[tuple[object, ...], tuple[int, str | None]] = {}
     for entry in story.trace.methods:
         call = story.calls.get(entry.call)
@@ -47,19 +60,40 @@ def _written_for_two(story: Story) -> Iterator[Again[int]]:
         for mutation in call.mutations if all(builds_on_itself(story, call, each) for each in call.mutations) else ():
             now = entry.object, object_of(site.caller)
             before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
-            if before[0] == now[0] or not _is_its_own(story, call, site, mutation.tensor):
-                continue
-            if before[1] == now[1] or of_the_class(story, call, mutation.tensor, site) is None:
-                yield Again(call, site, mutation.tensor, before[0], now[0])
+            if before[0] != now[0] and _is_its_own(story, call, site, mutation.tensor):
+                yield call, site, mutation.tensor, before[1] == now[1]
+
+
+def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
+    """Return ``Histogram.counts`` for a write of ``self.counts`` in a method of that class, if both are one tensor."""
+    attribute = _attribute(story, call, tensor, site)
+    shared = f"{site.function.rpartition('.')[0]}.{attribute}"
+    return shared if attribute is not None and shared in story.names.get(tensor, ()) else None
+
+
+def _keeps_both(story: Story, site: Callsite) -> bool:
+    """Return whether the method of a place also writes a tensor that the object has of its own, as in ``self.total +=
+    day; self.everywhere += day``: who has one of each means the one of the class for all."""
+    return any(
+        _attribute(story, call, mutation.tensor, here) is not None
+        and _of_the_class(story, call, mutation.tensor, here) is None
+        for here, call in story.writing_in.get((site.function, site.cell, site.file), ())
+        for mutation in call.mutations
+    )
+
+
+def _attribute(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
+    """Return `counts` for a write of ``self.counts`` in a method."""
+    owner, _dot, attribute = (story.bindings.written_path(call, tensor) or "").partition(".")
+    plain = owner in site.parameters[:1] and attribute and "." not in attribute and "[" not in attribute
+    return attribute if plain else None
 
 
 def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
-    """Whether a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
+    """Return whether a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
     ``copy.total = meter.total`` do: objects that share such a one may be meant to."""
-    path, meta = story.bindings.written_path(call, tensor), story.observations.get(tensor)
-    holder, dot, attribute = (path or "").partition(".")
-    own = holder in site.parameters[:1] and dot and "." not in attribute and "[" not in attribute
-    if not own or meta is None or meta.is_trainable or story.is_gradient(call.mutations[0]):
+    attribute, meta = _attribute(story, call, tensor, site), story.observations.get(tensor)
+    if attribute is None or meta is None or meta.is_trainable or story.is_gradient(call.mutations[0]):
         return False
     given = (alias.target.partition(".") for alias in story.aliases.statements)
     return all(entry[2] != attribute for entry in given)
@@ -105,19 +139,39 @@ def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
     )
 
 
-def _of_two_objects(story: Story, again: Again[int]) -> Hazard:
-    path = story.bindings.written_path(again.call, again.tensor) or ""
+def _of_two_objects(story: Story, call: CallEvent, tensor: int) -> Hazard:
+    path = story.bindings.written_path(call, tensor) or ""
     return finding(
         CODE,
         "warning",
         message=_(
             "{line} writes `{path}` for one object on top of what it had written for another one: both hold one "
             "tensor. PyTorch gives no error."
-        ).format(line=wording.spot(again.site), path=path),
+        ).format(line=wording.spot(call.callsite), path=path),
         fix=_("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`."),
         variable=path,
-        tensor=again.tensor,
-        write=again.call,
+        tensor=tensor,
+        write=call,
+    )
+
+
+def _of_class(story: Story, call: CallEvent, tensor: int, shared: str) -> Hazard:
+    path = story.bindings.written_path(call, tensor) or ""
+    return finding(
+        OF_A_CLASS,
+        "warning",
+        message=_(
+            "{line} writes `{path}` for one object on top of what it had written for another one, and both times it is "
+            "`{shared}`: a tensor that is made in the body of a class is one tensor for all its objects. PyTorch gives "
+            "no error."
+        ).format(line=wording.spot(call.callsite), path=path, shared=shared),
+        fix=_(
+            "Make the tensor in `__init__`, once for each object; in a dataclass write "
+            "`field(default_factory=lambda: …)`."
+        ),
+        variable=path,
+        tensor=tensor,
+        write=call,
     )
 
 
@@ -140,4 +194,7 @@ def _slot_of_its_own(write: Written) -> Fix | None:
     return slot_bound_anew(write) if holders.isdisjoint(others) else None
 
 
-RULE = Rule(check, {CODE: Cures((_slot_of_its_own,))})
+RULES = (
+    row(CODE, "warning", objects_share_state, _slot_of_its_own),
+    row(OF_A_CLASS, "warning", class_attribute_written, made_for_each_object),
+)
