@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from inplace_magic.answering.asked import answer
     from inplace_magic.answering.hooks import install, uninstall
-    from inplace_magic.api import analyze, watch
     from inplace_magic.comparing.compare import compare
     from inplace_magic.comparing.comparison import Comparison
     from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
     from inplace_magic.hazards import Hazard
-    from inplace_magic.last import last_report
     from inplace_magic.proving.why import why
     from inplace_magic.ranks.watched import watched
     from inplace_magic.record.answer import Answer
@@ -27,7 +25,9 @@ if TYPE_CHECKING:
     from inplace_magic.record.places import Callsite
     from inplace_magic.record.trace import Trace
     from inplace_magic.report import Report
-    from inplace_magic.scheduling import schedule
+    from inplace_magic.watching.api import analyze, watch
+    from inplace_magic.watching.last import last_report
+    from inplace_magic.watching.scheduling import schedule
 
 __version__ = "0.1.0"
 
@@ -44,14 +44,14 @@ _PUBLIC = {
     "ReportFormatError": "errors",
     "Trace": "record.trace",
     "WatchOptions": "record.options",
-    "analyze": "api",
+    "analyze": "watching.api",
     "answer": "answering.asked",
     "compare": "comparing.compare",
     "install": "answering.hooks",
-    "last_report": "last",
-    "schedule": "scheduling",
+    "last_report": "watching.last",
+    "schedule": "watching.scheduling",
     "uninstall": "answering.hooks",
-    "watch": "api",
+    "watch": "watching.api",
     "watched": "ranks.watched",
     "why": "proving.why",
 }

@@ -67,8 +67,6 @@ class Accesses(SortedCalls):
         """The counted writes that came after `version` of what was saved, oldest first.
 
         Args:
-            saved: what was saved.
-            version: at which version.
             end: only writes before the call of that index; None: all.
         """
         if saved.counter is None or version is None or saved.counter not in self._counted:
@@ -227,8 +225,6 @@ class Accesses(SortedCalls):
         """The calls after another one that a tensor went into, oldest first; of queries, those that took its values.
 
         Args:
-            tensor: the tensor.
-            after: index of the call after which to look.
             counts: which places count; asked once for each place.
         """
         rest = []

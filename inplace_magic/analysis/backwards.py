@@ -69,7 +69,6 @@ class Backwards(Accesses):
         """The nodes from which backward comes to one of some tensors.
 
         Args:
-            tensors: the tensors.
             among: nodes to look at, and all that backward comes to from them. A parameter has users in every graph of a
                 long run; the walk goes through those of one.
         """
@@ -130,8 +129,6 @@ class Backwards(Accesses):
         once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
 
         Args:
-            node: a node that still holds what it saved.
-            wrote: index of the write.
             parameter_saved: where a parameter was written, index of the call that saved it: a training step that
                 began after it counts as well.
         """

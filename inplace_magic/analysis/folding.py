@@ -28,7 +28,6 @@ def folded(
         groups: what to draw, as :func:`groups_of` gives it.
         keep: keys of vertices that must be drawn themselves.
         expanded: keys of folds to open, whatever the limit says.
-        limit: up to how many boxes further groups are opened.
     """
     return _Folding(cut_of(groups, keep=keep, expanded=expanded, limit=limit)).result()
 

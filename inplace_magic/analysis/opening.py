@@ -94,7 +94,6 @@ def cut_of(groups: CallGroups, *, keep: Collection[str], expanded: Collection[st
         groups: what to draw, as :func:`groups_of` gives it.
         keep: keys of vertices that must be drawn themselves.
         expanded: keys of groups to open, whatever the limit says.
-        limit: up to how many boxes further groups are opened.
     """
     opening = _Opening(groups, keep, expanded, limit)
     opening.open_all(limit)

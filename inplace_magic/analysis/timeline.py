@@ -84,10 +84,7 @@ def timeline_of(
     """Chooses what to show.
 
     Args:
-        trace: what was recorded.
-        lanes: what happened to each storage.
         focus: what the findings are about, worst first.
-        most: lanes to show.
         columns: calls to show; between any two of them there may be a gap.
     """
     own = {lane.key: set(map(_CALL, lane.marks + lane.kept)) for lane in lanes}

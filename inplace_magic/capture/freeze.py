@@ -11,8 +11,7 @@ import torch
 
 from inplace_magic.capture.frozen.calls import Freezer
 from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
-from inplace_magic.capture.frozen.sites import site_at
-from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen, site_at
 from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
@@ -21,10 +20,7 @@ from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
-from inplace_magic.capture.torch.hooks.frozen_steps import (
-    frozen_idle_steps,
-    frozen_sightings,
-)
+from inplace_magic.capture.torch.hooks.frozen_steps import frozen_idle_steps, frozen_sightings
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
@@ -40,9 +36,7 @@ from inplace_magic.record.blindness import (
     TOO_DEEP,
     TOO_LARGE,
 )
-from inplace_magic.record.events import (
-    CallEvent,
-)
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite
@@ -62,11 +56,6 @@ def frozen_trace(
     """The trace of what was recorded so far.
 
     Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        namespace: the user's names.
-        blindness: what this watch cannot see at all.
         last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
     """
     recorder.look_once_more()

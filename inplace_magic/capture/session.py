@@ -215,12 +215,7 @@ class Session:
         """The record of the watch so far, while the probes are off.
 
         Args:
-            sources: source text of the watched code.
             namespace: the user's names, or the frame in whose sight they are.
-            error: what the watched block raised.
-            cell: its execution count.
-            source: its text.
-            last: the watch ends here.
         """
         if self._forked:
             return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))

@@ -33,10 +33,11 @@ class Rule:
     """One rule."""
 
     check: Callable[[Story], Iterable[Hazard]]
+    """Yields what it finds, as often as it meets it; what is shown of that, `shown` alone decides."""
     cures: Mapping[str, Cures] = field(default_factory=dict)
     """By code; codes that are missing have the finding's own sentence alone."""
     gives_way: bool = False
-    """Its findings are left out where another rule blames the same place, or one in the same run of a function."""
+    """Low priority: `shown` drops its findings where another rule blames the same line or run of a function."""
     code: str = ""
     """The code of its findings, where one module has several rules. Its page is ``pages/<code>.md`` then, else
     ``pages/<module>.md``."""

@@ -98,7 +98,6 @@ def outline_of(
     """Leaves out of a large graph what no drawing of it shows.
 
     Args:
-        whole: the graph of the trace.
         findings: what must stay visible.
         modules: the class of each module, by its path.
         holes: where calls are missing, as :func:`.holes_of` gives it.
@@ -127,7 +126,6 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
     Args:
         outline: what :func:`outline_of` gives for it.
         expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
-        limit: up to how many boxes other groups are opened.
     """
     whole, graph, roles, captions = outline.whole, outline.graph, outline.roles, outline.captions
     cut = with_initialisations_folded(graph, outline.modules, keep=roles.keys, expanded=expanded)

@@ -73,7 +73,6 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
     A symbolic link stays one, and the file that it points to is replaced. A file marked read-only is left alone.
 
     Args:
-        report: what to write.
         path: where to; the suffix picks the format: ``.html``, ``.svg``, ``.png`` (needs the package
             ``resvg-py``), ``.dot``, ``.json`` (opens again with ``Report.from_json``) or ``.csv`` (the table of calls).
         raw: write raw ``id`` and ``data_ptr`` into the picture.

@@ -31,7 +31,6 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
     """While the block runs, the functions of those files have the code of the changed text.
 
     Args:
-        changes: what is changed.
         run_anew: by name of the text, lines that the program itself will run, so that no function needs to have them.
 
     Raises:

@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.errors import CompareError
+from inplace_magic.rerun.backwards import listed, replaced
 from inplace_magic.rerun.run import Runner
 from inplace_magic.rerun.state import find_state
 from inplace_magic.rerun.twins import Copies
@@ -220,10 +221,10 @@ def _as_float64(copies: Copies) -> None:
 @contextmanager
 def _first_backward(leaves: list[torch.Tensor]) -> Iterator[None]:
     """While the block runs, the first backward ends it, with its loss and the gradients of these leaves."""
-    grad, backward = torch.autograd.grad, torch.autograd.backward
+    grad = torch.autograd.grad
 
     def begun(tensors: Any, weights: Any = None, *_args: Any, **_kwargs: Any) -> None:
-        roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+        roots = listed(tensors)
         root = roots[0]
         if len(roots) > 1 or root.dtype != torch.float64 or root.numel() != 1 or weights is not None:
             raise _Begun(None)
@@ -237,8 +238,5 @@ def _first_backward(leaves: list[torch.Tensor]) -> Iterator[None]:
     def of_grad(outputs: Any, _inputs: Any, grad_outputs: Any = None, *_args: Any, **_kwargs: Any) -> None:
         begun(outputs, grad_outputs)
 
-    torch.autograd.grad, torch.autograd.backward = of_grad, begun  # type: ignore[assignment]  # put back below
-    try:
+    with replaced(of_grad, begun):
         yield
-    finally:
-        torch.autograd.grad, torch.autograd.backward = grad, backward

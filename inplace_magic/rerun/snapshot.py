@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from inplace_magic.rerun.room import too_little_room
+from inplace_magic.rerun.free_memory import too_little_room
 from inplace_magic.rerun.settings import generators, same_settings
 from inplace_magic.rerun.state import find_state, is_atom, is_shells_own
 from inplace_magic.rerun.twins import copy_state, in_place, share_unchanged
@@ -16,10 +16,6 @@ from inplace_magic.rerun.twins import copy_state, in_place, share_unchanged
 
 class Snapshot:
     """Copies of the variables that some code can reach, and the state of all generators.
-
-    Args:
-        codes: the code that will run in the namespace.
-        namespace: the notebook's.
 
     Raises:
         CopyError: something cannot be copied; the text says what.

@@ -18,7 +18,7 @@ import torch
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
-from inplace_magic.rerun.contents import same_content
+from inplace_magic.rerun.same_bytes import same_content
 from inplace_magic.rerun.state import MISSING, Place, State, is_atom, is_shells_own
 
 
@@ -42,8 +42,6 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     """Copies everything that the search found.
 
     Args:
-        state: the variables.
-        roots: objects that the program gets besides.
         namespace: the notebook's. A name of it that cannot be copied is left out of the run: the cell may well assign
             it before it reads it.
 

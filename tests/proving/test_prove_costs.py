@@ -8,8 +8,8 @@ import pytest
 from cells import run_cell
 from proving.trying import BROKEN, first, watched
 
-from inplace_magic.magics import progress
-from inplace_magic.rerun import room
+from inplace_magic.magics import output as progress
+from inplace_magic.rerun import free_memory as room
 
 
 def test_a_long_loop_is_stopped_some_passes_after_the_one_that_failed(ip: Any) -> None:

@@ -24,8 +24,6 @@ def has_hole(holes: Sequence[Hole], first: int, last: int, *, around: bool = Fal
 
     Args:
         holes: as :func:`holes_of` gives them.
-        first: index of the first call.
-        last: index of the last call.
         around: right before and after them counts too, as for the passes of a loop.
     """
     return any(first <= before < last or (around and (after == first or before == last)) for before, after in holes)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from inplace_magic.capture.frozen.sites import site_at
 from inplace_magic.capture.log import RawForeignWrite, RawUnseenWrite
 from inplace_magic.record.events import ForeignWrite, UnseenWrite
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
+
+
+def site_at(number: int | None, sites: Sequence[Callsite]) -> Callsite | None:
+    """The place of that number; None where none was noted."""
+    return None if number is None else sites[number]
 
 
 def frozen_foreign(
@@ -21,11 +25,8 @@ def frozen_foreign(
     """The writes from outside torch, each with its line where only one can have made it.
 
     Args:
-        raws: the writes.
         sites: all places, by number.
-        sources: the texts.
         arrays: names by which the namespace reaches the arrays, by storage.
-        giving: numbers of the places that gave a memory to other libraries.
     """
     return tuple(_foreign(raw, sites, sources, arrays.get(raw.storage.serial, ()), giving) for raw in raws)
 
@@ -36,11 +37,7 @@ def _foreign(
     """The write with the only statement that can have made it, where there is just one.
 
     Args:
-        raw: the write.
         sites: all places, by number.
-        sources: the texts.
-        names: by which the namespace reaches the array.
-        giving: numbers of the places that gave a memory to other libraries.
     """
     before = site_at(raw.after_site, sites)
     after = site_at(raw.before_site, sites)

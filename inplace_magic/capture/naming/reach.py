@@ -129,7 +129,6 @@ def entries_of(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[s
     """(step, entry) of what an object holds itself: ``["organ"]``, ``[0]``, ``.pos``; of a module its tensors alone.
 
     Args:
-        value: the object.
         kinds: what a tensor is, and what a module.
         most: of a list no others are named, since that takes long.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import paddle
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
 from inplace_magic.capture.paddle.identity import (
@@ -38,21 +38,9 @@ from inplace_magic.source.places import Sources
 
 
 def frozen_trace(
-    recorder: Recorder,
-    options: WatchOptions,
-    sources: Sources,
-    names: tuple[TensorName, ...],
-    blindness: Iterable[str],
+    recorder: Recorder, options: WatchOptions, sources: Sources, names: tuple[TensorName, ...], blindness: Iterable[str]
 ) -> Trace:
-    """The trace of what was recorded so far.
-
-    Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        names: of tensors in the user's namespace.
-        blindness: what this watch cannot see at all.
-    """
+    """The trace of what was recorded so far."""
     recorder.look_once_more()
     sites = recorder.sites.resolve(sources)
     by_tensor: dict[int, tuple[str, ...]] = {}

@@ -35,11 +35,7 @@ class Memory:
         self._read.append((call, self._ask()))
 
     def forget(self, before: int) -> None:
-        """Drops the readings of calls that are forgotten.
-
-        Args:
-            before: index of the oldest call that is kept.
-        """
+        """Drops the readings of calls that are forgotten."""
         self._read = [entry for entry in self._read if entry[0] is not None and entry[0] >= before]
 
     def frozen(self) -> tuple[MemoryReading, ...]:

@@ -23,11 +23,7 @@ _frame: Callable[[int], Any] = sys._getframe
 
 
 class Probe:
-    """Makes the stand-ins of one watch, and can silence them all.
-
-    Args:
-        recorder: whom they ask.
-    """
+    """Makes the stand-ins of one watch, and can silence them all."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

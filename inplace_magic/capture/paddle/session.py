@@ -129,11 +129,7 @@ class PaddleSession:
         """The record of the watch so far, while the stand-ins are off.
 
         Args:
-            sources: source text of the watched code.
             namespace: the user's names, or the frame in whose sight they are.
-            error: what the watched block raised.
-            cell: its execution count.
-            source: its text.
         """
         nothing = Trace(level="calls", framework="paddle", framework_version=paddle.__version__)
         if self._forked:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import re
 
-from inplace_magic.hazards.fixes.clone import edits_of, operands
+from inplace_magic.hazards.fixes.clone import operands
 from inplace_magic.hazards.fixes.out_of_place import cloned
-from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, loads_after
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.listing import Edit, Listing
 
 
 def snapshot_taken(write: Written) -> Fix | None:
@@ -33,18 +33,16 @@ def snapshot_taken(write: Written) -> Fix | None:
     statement, references = found[0]
     if _is_state_dict(statement.value):
         return _deep_copy(write, listing, statement, statement.value)
-    edits = edits_of(listing, [cloned(listing, node) for node in references])
-    return Fix(write.site, listing, edits, _price(write)) if edits else None
+    return fix_of(write.site, listing, [cloned(listing, node) for node in references], write.nbytes)
 
 
 def second_name_copied(write: Written) -> Fix | None:
     """``self.places = places.clone()``: the one statement that gave a side of a comparison the other one's memory."""
-    trace, site = write.story.trace, write.hazard.read
+    trace, at = write.story.trace, write.text_at(write.hazard.read)
     call = write.story.calls.get(write.hazard.read_call) if write.hazard.read_call is not None else None
-    listing = listing_of(trace, site)
-    node = listing.expression_at(site) if listing is not None and site is not None and site.direct else None
-    if call is None or site is None or listing is None or node is None:
+    if call is None or at is None or not at[0].direct:
         return None
+    site, listing, node = at
     names = {path_text(operand) for operand in operands(node, method=call.does("method"))[:2]} - {None}
     here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (site.cell, site.file)]
     found = [alias for alias in here if alias.target in names]
@@ -55,17 +53,15 @@ def second_name_copied(write: Written) -> Fix | None:
     if not isinstance(statement, ast.Assign) or not plain or path_text(statement.value) != found[0].source:
         return None
     detached = ".detach()" if any(meta.requires_grad for meta in call.inputs[:2]) else ""
-    edit = listing.substitute([(statement.value, f"{found[0].source}{detached}.clone()")])
-    return Fix(site, listing, (edit,), call.inputs[0].nbytes) if edit is not None else None
+    return fix_of(site, listing, [(statement.value, f"{found[0].source}{detached}.clone()")], call.inputs[0].nbytes)
 
 
 def state_copied_where_taken(write: Written) -> Fix | None:
     """``self.weights = copy.deepcopy(model.state_dict())``: the expression that the finding names as its origin."""
-    origin = write.hazard.origin
-    listing = listing_of(write.story.trace, origin)
-    node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    if listing is None or not listing.whole or node is None or not _is_state_dict(node):
+    found = write.text_at(write.hazard.origin)
+    if found is None or not found[1].whole or not _is_state_dict(found[2]):
         return None
+    _site, listing, node = found
     statement = listing.statement_on(node.lineno)
     return _deep_copy(write, listing, statement, node) if statement is not None else None
 
@@ -147,10 +143,6 @@ def _import(listing: Listing, statement: ast.stmt) -> Edit | None:
     top = next((node for node in listing.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
     first = top or next(node for node in listing.tree.body if node is statement or statement in set(ast.walk(node)))
     return Edit(first.lineno, first.lineno, ("import copy", listing.lines[first.lineno - 1]))
-
-
-def _price(write: Written) -> int | None:
-    return write.meta.nbytes if write.meta is not None else None
 
 
 def _price_of_module(write: Written, owner: str | None) -> int | None:

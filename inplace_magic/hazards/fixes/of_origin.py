@@ -1,11 +1,12 @@
-"""A copy where the second reference was taken, which the finding names as its origin."""
+"""A copy where the second reference was taken: at the finding's origin, or where the written name begins."""
 
 from __future__ import annotations
 
 import ast
 
-from inplace_magic.hazards.fixes.clone import copied_as_given, edits_of
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.clone import copied_as_given
+from inplace_magic.hazards.fixes.out_of_place import cloned
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of
@@ -17,13 +18,9 @@ def copied_where_taken(write: Written) -> Fix | None:
     listing = listing_of(write.story.trace, origin)
     if origin is None or listing is None:
         return None
-    node = listing.expression_at(origin)
-    if node is None:
-        statement = listing.statement_on(origin.line)
-        node = statement.value if isinstance(statement, ast.Assign) else None
-    if node is None or _is_bound_before(listing, node):
-        return None
-    return _copied(write, origin, listing, node)
+    statement = listing.statement_on(origin.line)
+    node = listing.expression_at(origin) or (statement.value if isinstance(statement, ast.Assign) else None)
+    return None if node is None or _is_bound_before(listing, node) else _copied(write, origin, listing, node)
 
 
 def _is_bound_before(listing: Listing, node: ast.expr) -> bool:
@@ -40,22 +37,35 @@ def _is_bound_before(listing: Listing, node: ast.expr) -> bool:
 
 def expression_copied(write: Written) -> Fix | None:
     """``x[0], x[1] = x[1], x[0].clone()``: the very expression that took it, where the line itself does."""
-    origin = write.hazard.origin
-    listing = listing_of(write.story.trace, origin)
-    if origin is None or listing is None or not origin.direct:
-        return None
-    return _copied(write, origin, listing, listing.expression_at(origin))
+    found = write.text_at(write.hazard.origin)
+    return _copied(write, *found) if found is not None and found[0].direct else None
 
 
-def _copied(write: Written, origin: Callsite, listing: Listing, node: ast.expr | None) -> Fix | None:
-    change = copied_as_given(write, listing, origin, node) if node is not None else None
-    edits = edits_of(listing, [change]) if change is not None else ()
-    return Fix(origin, listing, edits, write.meta.nbytes if write.meta is not None else None) if edits else None
+def _copied(write: Written, origin: Callsite, listing: Listing, node: ast.expr) -> Fix | None:
+    change = copied_as_given(write, origin, listing, node)
+    return fix_of(origin, listing, [change] if change is not None else (), write.nbytes)
 
 
 def array_copied(write: Written) -> Fix | None:
     """A copy where the array was taken, which is the finding's origin."""
     listing, origin = write.listing, write.hazard.origin
     node = listing.expression_at(origin) if origin is not None else None
-    edits = edits_of(listing, [(node, f"{listing.text(node)}.copy()")]) if node is not None else ()
-    return Fix(write.site, listing, edits) if edits else None
+    return fix_of(write.site, listing, [(node, f"{listing.text(node)}.copy()")] if node is not None else ())
+
+
+def begun_with_a_copy(write: Written) -> Fix | None:
+    """``h = h0.clone()``, ``mask = causal_mask(n).clone()``: the last statement above the write that binds its name."""
+    listing, path = write.listing, write.path
+    bound = [
+        node
+        for node in ast.walk(listing.scope_of(write.statement))
+        if isinstance(node, ast.Assign)
+        and node.lineno < write.statement.lineno
+        and [path_text(target) for target in node.targets] == [path]
+    ]
+    return copied(write, listing, bound[0].value) if listing.whole and len(bound) == 1 else None
+
+
+def copied(write: Written, listing: Listing, value: ast.expr) -> Fix | None:
+    """A copy in the place of what an expression gives, at the price of the tensor that was written."""
+    return fix_of(write.site, listing, [cloned(listing, value)], write.nbytes)

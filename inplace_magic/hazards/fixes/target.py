@@ -8,7 +8,7 @@ a loop goes through. Only where none of them can be there, the name may be bound
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,13 +16,16 @@ from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.holders import is_read_by_another_name
-from inplace_magic.hazards.fixes.out_of_place import chain_base
+from inplace_magic.hazards.fixes.out_of_place import target_of
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import paths_read
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.variables import variables_bound, variables_in
+
+Change = tuple[ast.expr, str]
+"""An expression, and the text that takes its place."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,46 @@ class Written:
     another_name_sees_it: bool = False
     """That is what the finding is about; so only the writing name shall have the new values."""
 
+    @property
+    def nbytes(self) -> int | None:
+        """Of the written tensor, which a copy of it costs."""
+        return self.meta.nbytes if self.meta is not None else None
+
+    @property
+    def is_of_a_leaf(self) -> bool:
+        """Whether the written tensor is a leaf that requires grad."""
+        return self.meta is not None and self.meta.is_trainable
+
+    def fix(self, edit: Edit | None, price: int | None = None, sentence: str = "") -> Fix | None:
+        """The fix of one edit in the text of the write; None where it could not be made."""
+        return Fix(self.site, self.listing, (edit,), price, sentence) if edit is not None else None
+
+    def text_at(self, site: Callsite | None) -> tuple[Callsite, Listing, ast.expr] | None:
+        """A place, the text around it and the expression that made its call."""
+        listing = listing_of(self.story.trace, site)
+        node = listing.expression_at(site) if listing is not None and site is not None else None
+        return (site, listing, node) if site is not None and listing is not None and node is not None else None
+
+
+def fix_of(
+    site: Callsite, listing: Listing, changes: Iterable[Change], price: int | None = None, sentence: str = ""
+) -> Fix | None:
+    """The fix that replaces some expressions, by one edit for each line; None where there is none, or one of them
+    cannot be made, such as a copy of what a line unpacks: ``first, second = results()`` gives no tensor to clone."""
+    by_line: dict[int, dict[int, Change]] = {}
+    for node, new in changes:
+        parent = listing.parents.get(node)
+        if (
+            new.endswith(".clone()")
+            and isinstance(parent, ast.Assign)
+            and isinstance(parent.targets[0], (ast.Tuple, ast.List))
+        ):
+            return None
+        by_line.setdefault(node.lineno, {})[node.col_offset] = (node, new)
+    edits = [listing.substitute(line.values()) for line in by_line.values()]
+    made = tuple(edit for edit in edits if edit is not None)
+    return Fix(site, listing, made, price, sentence) if made and all(edits) else None
+
 
 def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False) -> Written | None:
     """What is known of the write of a finding; None where its statement is not known."""
@@ -77,11 +120,10 @@ def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False)
 
 
 def _path_of(statement: ast.stmt) -> str | None:
-    if isinstance(statement, ast.AugAssign):
-        return path_text(statement.target)
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        return path_text(statement.targets[0].value)
-    return path_text(chain_base(statement.value)) if isinstance(statement, ast.Expr) else None
+    target = target_of(statement)
+    return path_text(
+        target.value if isinstance(statement, ast.Assign) and isinstance(target, ast.Subscript) else target
+    )
 
 
 def can_bind_anew(write: Written) -> bool:
@@ -89,7 +131,7 @@ def can_bind_anew(write: Written) -> bool:
     path, statement, listing = write.path, write.statement, write.listing
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
-    leaf = write.meta is not None and write.meta.is_trainable
+    leaf = write.is_of_a_leaf
     if leaf and write.call is not None and write.call.was_refused("view of a custom function written"):
         leaf = False  # seen before the function gave it its history
     refused = write.call.refusal.kind if write.call is not None and write.call.refusal is not None else None

@@ -8,7 +8,7 @@ from itertools import chain
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.begun import begun_with_a_copy
+from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
 from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
 from inplace_magic.hazards.references.two_rounds import TwoRounds, written_in_two_rounds
 from inplace_magic.hazards.rule import Cures, Rule

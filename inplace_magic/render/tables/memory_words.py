@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.analysis.memory.sums import Peak
+from inplace_magic.analysis.memory.ledger import Peak
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.memory import MemoryReading, Storage
@@ -115,10 +115,7 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
             said = _("Peak on {device}: {size}").format(device=peak.device, size=size)
         else:
             said = _("Peak on {device}: {size} at {place}, in `{call}`").format(
-                device=peak.device,
-                size=size,
-                place=words.place_in(call.callsite, reading.trace),
-                call=call.name,
+                device=peak.device, size=size, place=words.place_in(call.callsite, reading.trace), call=call.name
             )
         found.append(_("{said}.").format(said=_alive(said, peak, reading)))
     return found

@@ -19,10 +19,7 @@ def only_between(
     """The statement between two places of one function; None when there are several or none.
 
     Args:
-        text: the text of the function.
-        first: place of the last call before.
         last: place of the first call after it; None at the end of the block.
-        names: names of what was written.
         seen: sources of the recorded calls of this function, which are no candidates.
         alone: no other thread ran meanwhile; else only what assigns to one of the names counts.
     """

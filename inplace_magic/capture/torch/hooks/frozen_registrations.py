@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.log import RawRegistration
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.log import RawIdleStep, RawSighting
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.places import Callsite

@@ -52,11 +52,7 @@ class _Look(NamedTuple):
 
 
 class Steps:
-    """Looks at steps on this thread.
-
-    Args:
-        recorder: the record of the watch.
-    """
+    """Looks at steps on this thread."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -1,1 +1,4 @@
-"""One memory that a function gives as two results."""
+"""One memory that a function returned as two results.
+
+It may know calls, their results and their readers. It knows no rule and no name of a function.
+"""
