@@ -20,7 +20,7 @@ from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
 from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
-from inplace_magic.capture.torch.hooks.frozen_steps import frozen_idle_steps, frozen_sightings
+from inplace_magic.capture.torch.hooks.frozen_steps import frozen_idle_steps
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
@@ -86,7 +86,6 @@ def frozen_trace(
         backwards=tuple(log.backwards),
         idle_steps=tuple(frozen_idle_steps(log.idle_steps, sites)),
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
-        sightings=tuple(frozen_sightings(log.sightings, sites)),
         ops=frozen_ops(log.ops),
         unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
         foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),
