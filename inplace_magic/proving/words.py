@@ -39,6 +39,10 @@ NOT_THE_SLOPE = N_(
     "random direction they give {gradient}, the loss {difference}. This happens where something is detached, or "
     "written past autograd."
 )
+NO_SLOPE_MEANT = N_(
+    "By finite differences in float64, its gradients are not the derivative of the loss that it computes. The program "
+    "itself can be why, as by a `detach()` of its own, so this is not held against the fix."
+)
 CHEAPEST = N_(
     "Of {count} fixes that are proven it is the cheapest: with it a run makes tensors of {nbytes} B, with the next one "
     "of {next} B."

@@ -15,7 +15,7 @@ from inplace_magic.hazards.fixes.target import Fix, Written, copied_from
 from inplace_magic.hazards.references.engine import Again, written_again
 from inplace_magic.hazards.references.objects.class_state import keeps_both, of_the_class
 from inplace_magic.hazards.references.objects.copies import PastAnother, comes_by_copies, written_past_another
-from inplace_magic.hazards.references.objects.passes import is_in_a_loop
+from inplace_magic.hazards.references.objects.ways import is_in_a_loop
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import Owned, object_of, owners_of
 from inplace_magic.hazards.references.second_names import taken_for_the_write

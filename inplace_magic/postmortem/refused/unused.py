@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from inplace_magic.language import N_, _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
@@ -62,15 +62,8 @@ def explain_unused(failure: Failure) -> Answer:
                 "be unused, pass `allow_unused=True` and expect None."
             ).format(name=words.tensor(path)),
         )
-    return Answer(
-        code=CODE,
-        message=sentences(said, told),
-        error=failure.said,
-        place=failure.place,
-        candidates=(site,) if site is not None else (),
-        certain=len(outside) == 1 and site is not None,
-        variable=path,
-        fix=fix,
+    return words.answer(
+        failure, CODE, said, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )
 
 

@@ -121,7 +121,7 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
     cuts = list(_cuts(history, path, older))
     said = sentences(
         _("No graph leads from {result} back to {tensor}.").format(
-            result=words.code(ast.unparse(roots[0])), tensor=words.tensor(path)
+            result=words.called(roots[0]), tensor=words.tensor(path)
         ),
         said_of(cuts[0]) if cuts else "",
     )
@@ -194,18 +194,10 @@ def _leads(nodes: tuple[ast.expr, ...], led: set[str]) -> bool:
 
 def _answer(history: History, path: str, said: str, fix: str, *sites: Callsite | None) -> Answer:
     failure = history.failure
-    found = tuple(site for site in sites if site is not None)
+    others = [site for site in sites[1:] if site is not None]
     head = _("{line} uses `{name}.grad`, which is None.").format(line=words.spot(failure.place), name=path)
-    return Answer(
-        code=CODE,
-        message=sentences(head, said, words.doubt(found[1:]) if len(found) > 1 else ""),
-        error=failure.said,
-        place=failure.place,
-        candidates=found,
-        certain=len(found) == 1,
-        variable=path,
-        fix=fix,
-    )
+    doubt = words.doubt(others) if others else ""
+    return words.answer(failure, CODE, head, said, doubt, sites=sites, certain=len(sites) == 1, name=path, fix=fix)
 
 
 WITHOUT_GRADIENT: tuple[Kind, ...] = (
