@@ -175,7 +175,7 @@ class Bench:
     def meant_slope(self) -> Slope | None:
         """That of the program as it is written, with everything copied that autograd saves. It disagrees where the
         program means other gradients than the derivative, as with ``detach()``."""
-        from inplace_magic.rerun.oracle import saved_values_copied
+        from inplace_magic.rerun.saved_copies import saved_values_copied
         from inplace_magic.rerun.slopes import slope_of
 
         with self._runner({}, lambda stack: stack.enter_context(saved_values_copied())) as runner:
