@@ -74,7 +74,7 @@ class Outcome:
 def cells(text: str, checkout: Path, folder: Path) -> list[Cell]:
     """Return the cells of a driver, with those of the checkout's notebooks and scripts that it names.
 
-    `# cells: FILE.ipynb 0 2-4` takes code cells by their position, `# script: FILE.py` a whole file, and a line below it,
+    `# cells: FILE.ipynb 0 2-4` takes code cells by their position, `# script: FILE.py` a whole file, and a line below,
     `# instead: OLD => NEW`, changes their text. `# train MODEL: LOSS` is the loop of three steps with Adam.
     """
     driver = folder / "driver.py"
@@ -257,6 +257,7 @@ def _pieces(value: Any, seen: set[int], depth: int) -> list[object]:
 def _tensor(tensor: torch.Tensor) -> list[object]:
     try:
         plain = torch.Tensor.detach(tensor).cpu().contiguous()
-        return [Version(tensor._version), str(plain.dtype), tuple(plain.shape), plain.view(torch.uint8).numpy().tobytes()]
+        raw = plain.view(torch.uint8).numpy().tobytes()
+        return [Version(tensor._version), str(plain.dtype), tuple(plain.shape), raw]
     except (RuntimeError, TypeError):  # sparse, quantized or a scalar without bytes
         return [str(tensor.detach())]

@@ -1,4 +1,4 @@
-"""What a driver may need that is not in the checkout: an environment that acts at random, and packages that do nothing."""
+"""What a driver may need beside the checkout: an environment that acts at random, and packages that do nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Nothing:
 
 
 class _Absent(types.ModuleType):
-    __path__: list[str] = []
+    __path__ = ()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -87,7 +87,8 @@ class Environment:
     def __init__(self, observations: int = 4, actions: int = 2, *, discrete: bool = True, old: bool = True) -> None:
         self.observation_space, self.action_space = Space(observations, discrete=False), Space(actions, discrete)
         self.old, self.steps = old, 0
-        self._max_episode_steps, self.unwrapped, self.spec = 10, self, types.SimpleNamespace(id="Random-v0")
+        self._max_episode_steps, self.unwrapped = 10, self
+        self.spec = types.SimpleNamespace(id="Random-v0", reward_threshold=100)
 
     def seed(self, *_: Any) -> list[int]:
         """Do nothing: the program's seed is enough."""
@@ -121,7 +122,7 @@ def gym(name: str = "gym", **of_the_environment: Any) -> None:
     module.Env = module.Wrapper = Environment  # type: ignore[attr-defined]
 
 
-def images(count: int, shape: tuple[int, ...], classes: int = 10) -> torch.utils.data.TensorDataset:
+def random_images(count: int, shape: tuple[int, ...], classes: int = 10) -> torch.utils.data.TensorDataset:
     """Return a data set of noise and labels."""
     return torch.utils.data.TensorDataset(torch.rand(count, *shape), torch.randint(classes, (count,)))
 
@@ -129,13 +130,14 @@ def images(count: int, shape: tuple[int, ...], classes: int = 10) -> torch.utils
 def on_cpu() -> None:
     """Let `.cuda()` give what it is asked of, and NumPy have its old names: many programs ask for nothing else."""
     import torch._dynamo  # it looks at all functions of torch, and optimizers import it
+
     torch.Tensor.cuda = lambda self, *_, **__: self  # type: ignore[method-assign, assignment, misc]
     torch.nn.Module.cuda = lambda self, *_, **__: self  # type: ignore[method-assign, assignment, misc]
     for kind in ("Float", "Long", "Byte", "Int", "Bool"):
         setattr(torch.cuda, f"{kind}Tensor", getattr(torch, f"{kind}Tensor"))
-    for name, kind_of in (("int", int), ("float", float), ("bool", bool)):
+    for name, kind_of in (("int", int), ("float", float)):
         setattr(numpy, name, kind_of)  # as it was called until NumPy 1.24
 
 
-GIVEN = {"missing": missing, "gym_of": gym, "Environment": Environment, "images": images, "on_cpu": on_cpu}
+GIVEN = {"missing": missing, "gym_of": gym, "Environment": Environment, "random_images": random_images}
 """The names that every driver finds."""
