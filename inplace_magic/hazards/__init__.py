@@ -55,8 +55,11 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
     )
     if not any(hazard.raised for hazard in found) and (said := explained.of_the_error(story)) is not None:
         found.append(said)
-    blamed = {hazard.mutation for hazard in found if hazard.is_alarm}
-    found += [hazard for hazard in weaker if not any(_are_one_mistake(hazard.mutation, site) for site in blamed)]
+    blamed = {hazard.mutation: hazard.code for hazard in found if hazard.is_alarm}
+    for hazard in weaker:
+        if not any(code != hazard.code and _are_one_mistake(hazard.mutation, site) for site, code in blamed.items()):
+            found.append(hazard)
+            blamed.setdefault(hazard.mutation, hazard.code)
     found = quiet(told_once(found))
     found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
     cures = {**explained.CURES, **{code: known for rule in rules for code, known in rule.cures.items()}}
