@@ -70,7 +70,7 @@ def is_unfilled(story: Story, handed: Handed) -> bool:
 def is_given_back(story: Story, handed: Handed) -> bool:
     """Whether the caller takes the very tensor, or something that holds it, from the call."""
     returned = (("return", handed.parameter) == (a.target, a.source) for a in story.aliases.beside(handed.inside))
-    if any(returned) or _is_returned_by_the_write(handed):
+    if any(returned):
         return True
     caller, tensors = handed.run.caller, handed.tensors(story)
     names = {name for tensor in tensors for name in story.names.get(tensor, ())}
@@ -81,18 +81,6 @@ def is_given_back(story: Story, handed: Handed) -> bool:
     return any(held is not None and held[1] in tensors for held in bound)
 
 
-def _is_returned_by_the_write(handed: Handed) -> bool:
-    """Whether the function returns what the writing call gave, as ``return relu(x, inplace=True)`` does."""
-    place: Callsite | None = handed.call.callsite
-    if all(output.tensor != handed.tensor for output in handed.call.outputs):
-        return False
-    while place is not None and "return" in (place.targets or ()):
-        if place == handed.inside:
-            return True
-        place = place.caller
-    return False
-
-
 def argument_of(story: Story, handed: Handed) -> str | None:
     """What the caller calls the tensor that it handed over."""
     caller, node = handed.run.caller, expressions.parse(handed.run.caller.expression)
@@ -101,13 +89,6 @@ def argument_of(story: Story, handed: Handed) -> str | None:
     found = next((path for path, held in known if held is not None and held[1] == handed.tensor), None)
     argument = expressions.parameter_argument(caller.expression, handed.inside.parameters, handed.parameter)
     return found or (expressions.path_text(argument) if argument is not None else None)
-
-
-def takes_the_name(caller: Callsite, path: str) -> bool:
-    """Whether the statement of a call binds a name anew in the end: ``data = columns(rows(data))``."""
-    statement = expressions.parse(caller.statement)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return any(expressions.path_text(target) == path for target in targets)
 
 
 def is_called_alone(caller: Callsite) -> bool:

@@ -10,7 +10,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.where_kept import where_it_was_kept
-from inplace_magic.hazards.references.read_from_a_hook import reading
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -27,7 +26,7 @@ def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
     seen = set()
     known: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
-    hooked = story.trace.kept_by_hooks or story.trace.hooked_calls
+    hooked = story.trace.hooked_calls
     for call in story.in_place:
         for mutation in call.mutations if call.error is None else ():
             if call.callsite in seen:
@@ -39,11 +38,8 @@ def check(story: Story) -> Iterator[Hazard]:
             containers = known[mutation.tensor]
             if not (containers or hooked):
                 continue
-            found = (
-                (_kept_by_a_name(story, call, mutation, held, containers) if containers else None)
-                or _kept_where_a_hook_reaches(story, call, mutation)
-                or _kept_out_of_reach(story, call, mutation, held)
-            )
+            found = _kept_by_a_name(story, call, mutation, held, containers) if containers else None
+            found = found or _kept_out_of_reach(story, call, mutation, held)
             if found is not None:
                 seen.add(call.callsite)
                 yield found
@@ -53,29 +49,10 @@ def _kept_by_a_name(
     story: Story, call: CallEvent, mutation: Mutation, held: list[int], containers: list[str]
 ) -> Hazard | None:
     """The finding on what a list or dict of the user's holds, and how it came there."""
-    how = (
-        _kept_by_hook(story, mutation.tensor, call)
-        or _kept_by_statement(story, call, mutation)
-        or _kept_a_pass_before(story, call, mutation)
-    )
+    how = _kept_by_statement(story, call, mutation) or _kept_a_pass_before(story, call, mutation)
     reads = (_read_through(story, tensor, call, containers) for tensor in held if how is not None)
     read = next((read for read in reads if read is not None), None)
     return _hazard(story, call, mutation, containers[0], how, read) if how is not None and read is not None else None
-
-
-def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
-    """A module with a forward hook that made the tensor and is not the one that wrote it."""
-    made = story.innermost_new(tensor, write.index)
-    if made is None or not story.trace.hooked_modules:
-        return None
-    on_same_memory = story.bindings.by_storage
-    for meta in made.inputs:  # a view of a parameter, as a layer makes of its bias, has no name of its own
-        alike = {meta.tensor, *(on_same_memory.get(meta.storage, ()) if meta.storage is not None else ())}
-        named = (story.bindings.namespace.get(tensor) for tensor in sorted(alike))
-        path = next((name for name in named if name is not None), "").rpartition(".")[0]
-        if path and path in story.trace.hooked_modules:
-            return _("a forward hook of `{module}` kept it").format(module=path)
-    return None
 
 
 def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
@@ -98,36 +75,14 @@ def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held:
     if any(call.index < write.index and call.kind == "ordinary" and call.got(held) for call in inside):
         return None  # what was kept may be a copy, or what was computed from it
     layer = made.modules[-1] if made.modules else made.name
-    return _out_of_reach(write, mutation.tensor, layer, read, one_line=True)
-
-
-def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
-    """The finding on what stood in a container of a hook's while it was written, and is read from there."""
-    for kept in story.kept_by_hooks.get(write.index, ()):
-        made = story.calls.get(kept.made)
-        read = reading(story, kept, write)
-        if made is not None and read is not None:
-            one_line = made.callsite == write.callsite
-            return _out_of_reach(write, mutation.tensor, kept.layer, read, one_line=one_line)
-    return None
-
-
-def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *, one_line: bool) -> Hazard:
-    if one_line:
-        message = _(
-            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
-            "gave: `{writer}`, inside the same {write}, then overwrote that very tensor in place. PyTorch gives no "
-            "error."
-        )
-    else:
-        message = _(
-            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
-            "gave: {write} then overwrote that very tensor in place. PyTorch gives no error."
-        )
     return finding(
         CODE,
         "warning",
-        message=message.format(
+        message=_(
+            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
+            "gave: `{writer}`, inside the same {write}, then overwrote that very tensor in place. PyTorch gives no "
+            "error."
+        ).format(
             read=wording.spot(read.callsite),
             layer=layer,
             writer=write.modules[-1] if write.modules else write.name,
@@ -135,7 +90,7 @@ def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *,
         ),
         fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
         read=read,
-        tensor=tensor,
+        tensor=mutation.tensor,
         write=write,
     )
 
