@@ -57,11 +57,7 @@ class Rule:
 
 
 def row(
-    code: str,
-    severity: Severity,
-    check: Callable[[Story], Iterable[Hazard]],
-    *ways: Way,
-    gives_way: bool = False,
+    code: str, severity: Severity, check: Callable[[Story], Iterable[Hazard]], *ways: Way, gives_way: bool = False
 ) -> Rule:
     """Return the rule of one code of a mechanism.
 
