@@ -42,8 +42,7 @@ def check(story: Story) -> Iterator[Hazard]:
         told.add((again.site.cell, again.site.file, again.site.line))
         yield _hazard(story, again)
     for shared in shared_by_objects(story):
-        if shared.kind == "default":
-            yield _of_objects(shared)
+        yield _of_objects(shared)
     for call, site, name in _written_in_a_later_run(story):
         if (site.cell, site.file, site.line) in told:
             continue
