@@ -254,7 +254,7 @@ def _is_told(shell: Any, folder: Path, program: str) -> None:
     for report in found.reports:
         known = [each for each in report.hazards if each.code in (CODE, "alias-written")]  # the latter knows the reader
         blamed = [each.mutation.text for each in known if each.mutation is not None]
-        assert [text for text in blamed if text.endswith("# here")] == blamed[-1:], report.to_text()
+        assert sum(text.endswith("# here") for text in blamed) == 1, report.to_text()
 
 
 def test_the_page_is_true(loaded_shell: Any, tmp_path: Path) -> None:
