@@ -24,10 +24,11 @@
 #   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test-all
-#
 # The first of the others makes .venv; make test-all makes .venv-min with the oldest Jupyter tools and .venv-paddle with
 # Paddle.
 # Another interpreter: make test PYTHON=python3.12
+#   make corpus   public repositories, trained for a few steps plainly and watched, and what changed against the judged
+#                 findings; twenty minutes. It wants a checkout of each: make corpus CHECKOUTS=~/src ONLY="minGPT dino"
 
 PYTHON ?= python3
 VENV := .venv
@@ -42,7 +43,7 @@ PADDLE_INSTALLED := $(PADDLE)/.installed
 PACKAGING := .venv-dist
 OUTPUTS := build/outputs/made
 
-.PHONY: check gate prove test test-all dist cuda everything paddle paddle-beside demo lint lessons gallery docs bench suites browser
+.PHONY: check gate prove test test-all dist cuda everything paddle paddle-beside demo lint lessons gallery docs bench suites corpus browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -125,6 +126,9 @@ bench: $(INSTALLED)
 
 suites: $(INSTALLED)
 	@$(BIN)/python tests/suites/run.py $(SUITES) --confirm $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
+
+corpus: $(INSTALLED)
+	@$(BIN)/python -W ignore tests/corpus/run.py $(ONLY) --checkouts $(CHECKOUTS)
 
 $(INSTALLED): pyproject.toml .ci/constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -195,7 +195,7 @@ class Recorder:
         if gradient._is_initialized():
             self.looks.look(gradient)
 
-    def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, *, zeroed: bool) -> None:
+    def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, zeroed: bool, /) -> None:
         """Notes that the gradient of a leaf was cleared. A loop over parameters, as an optimizer's, is one call.
 
         Args:

@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, history, new_tensor, reorder, where_kept
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
-from inplace_magic.hazards.fixes.out_of_place import cloned, new_value
+from inplace_magic.hazards.fixes.out_of_place import cloned, new_value, out_of_place
 from inplace_magic.hazards.fixes.paper import said_of
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
 from inplace_magic.hazards.used_twice import Twice
@@ -57,6 +57,18 @@ def _made(way: Callable[[Written], Fix | None], write: Written) -> Fix | None:
 
 def _out_of_place(write: Written) -> Fix | None:
     return new_tensor.made_out_of_place(write) if write.path is not None else None
+
+
+def _both_names(write: Written) -> Fix | None:
+    """``x = out = out + 1`` below ``out = x``: both names go on to mean what the line gives."""
+    path = write.path
+    text = out_of_place(write.listing, write.statement, path) if path is not None and path.isidentifier() else None
+    for alias in write.story.aliases.beside(write.site) if text is not None else ():
+        other = alias.source if alias.target == path else alias.target
+        if path in (alias.source, alias.target) and other.isidentifier() and alias.line < write.site.line:
+            sentence = _("Give both names the new tensor, since `{other}` is read below as well.").format(other=other)
+            return write.fix(write.listing.replace(write.statement, f"{other} = {text}"), write.nbytes, sentence)
+    return None
 
 
 def _cloned_first(write: Written) -> Fix | None:
@@ -126,6 +138,7 @@ WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _operator_out_of_place,
     flag_turned_off,
     _out_of_place,
+    _both_names,
     _value_given,
     _list_copied,
     _cloned_first,

@@ -10,9 +10,9 @@ from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, new_value_returned
 from inplace_magic.hazards.fixes.out_of_place import target_of
 from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
-from inplace_magic.hazards.leaves import is_computed, is_update
 from inplace_magic.hazards.repeated import repeats_elements
 from inplace_magic.language import _, spelled
+from inplace_magic.record.events import CallEvent
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
 from inplace_magic.source.variables import variables_bound, variables_in
@@ -142,3 +142,24 @@ def _updates(statement: ast.stmt, path: str | None) -> bool:
         target = target.value
     wrote = path_text(target)
     return path is not None and (wrote == path or (bool(owner) and (wrote or "").rpartition(".")[0] == owner))
+
+
+def is_update(call: CallEvent) -> bool:
+    """True if a refused write plainly meant a parameter's values: its result is dropped, and no gradient can flow
+    through what it reads. A parameter must stay the object that its module and the optimizer know."""
+    site = call.callsite
+    if site is None or not site.direct or not call.inputs or call.inputs[0].cls != "Parameter":
+        return False
+    dropped = site.statement.strip() == site.expression.strip() or call.does("sets item")
+    others = any(meta.requires_grad for meta in call.inputs[1:]) and not call.does("copies in")
+    return dropped and not others and call.inputs[0].is_leaf
+
+
+def is_computed(made: CallEvent | None) -> bool:
+    """Whether a call computed the leaf from other tensors; what it gave was made to require grad afterwards. A copy of
+    data, or new memory, is rather the beginning of something that is to be learned."""
+    if made is None or made.callsite is None or made.kind == "view" or not made.inputs:
+        return False
+    if made.outputs[0].cls == "Parameter" or made.does("copy"):
+        return False
+    return bool(made.callsite.expression) and "requires_grad" not in made.callsite.expression

@@ -12,17 +12,9 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
-from inplace_magic.hazards.fixes.target import (
-    Fix,
-    Written,
-    can_bind_anew,
-    fix_of,
-    keeps_its_history,
-    loads_after,
-    seen_by_others,
-    written,
-)
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, loads_after, written
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inplace_magic.hazards.fixes import clone, paper, reorder
+from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import (
     bound_anew,
@@ -16,7 +17,7 @@ from inplace_magic.hazards.fixes.new_tensor import (
     made_out_of_place,
     value_given,
 )
-from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew, keeps_its_history, seen_by_others
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.language import _
 
 

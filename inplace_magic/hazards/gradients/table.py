@@ -1,4 +1,4 @@
-"""Bad sequences in the life of a gradient: one row each. The pages of the codes are ``hazards/pages/<code>.md``."""
+"""Bad sequences in the life of a gradient: one row each. The pages of the codes are in ``pages/gradients.md``."""
 
 from __future__ import annotations
 

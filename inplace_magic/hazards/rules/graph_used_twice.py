@@ -126,10 +126,7 @@ def _cut_off(twice: Twice) -> str:
         "`retain_graph=True` would keep the graphs of all passes, and each backward would go back through all of them."
     )
     if not names:
-        return sentences(
-            _("Cut the state off between two passes, by `.detach()`."),
-            keeps,
-        )
+        return sentences(_("Cut the state off between two passes, by `.detach()`."), keeps)
     return sentences(
         _("Cut the state off between two passes, by {detached}: gradients then end where a pass begins.").format(
             detached=wording.code(detached(names, twice.joints))

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.leaf import for_a_leaf
-from inplace_magic.hazards.leaves import is_computed, is_update
+from inplace_magic.hazards.fixes.leaf import for_a_leaf, is_computed, is_update
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent

@@ -11,8 +11,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.deep_copy import state_copied_where_taken
-from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.hazards.references.objects.kept_weights import is_the_best_so_far, kept_weights_moved_on
 from inplace_magic.hazards.rule import Cures, Rule

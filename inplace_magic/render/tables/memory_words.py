@@ -69,8 +69,8 @@ def not_asked(reading: Reading) -> list[str]:
     asked = _readings(reading.trace)
     return [
         _(
-            "{device}: its allocator keeps no account that could be read, so the rows count the tensors in sight, "
-            "without rounding and without what libraries allocate for themselves."
+            "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding "
+            "and without memory of libraries."
         ).format(device=device)
         for device in dict.fromkeys(row.device for row in reading.memory)
         if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
