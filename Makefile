@@ -4,7 +4,9 @@
 #                 wheel, and of all others a tenth, another one with each commit (tests/drawing_lots.py)
 #   make test-all everything, for CI and before a release: also style and types, each labelled program run anew, PyTorch's
 #                 own databases, generated cells, kernels with the newest and the oldest tools, Paddle, browsers, other
-#                 people's suites; pytest's closing line is the last one
+#                 people's suites; pytest's closing line is the last one;
+#                 of the proofs that tests/proven.json lists for these very files, nine tests in ten are left out
+#   make prove    runs the proofs whose files changed and writes tests/proven.json; make prove ANEW=1 runs all
 #   make check    while one works: style, types, and all tests that are not slow
 #   make gate     what the rules say of the recorded traces of all labelled programs, against the golden file, in a minute;
 #                 make gate ACCEPT=1 writes that file anew
@@ -22,10 +24,11 @@
 #   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test-all
-#
 # The first of the others makes .venv; make test-all makes .venv-min with the oldest Jupyter tools and .venv-paddle with
 # Paddle.
 # Another interpreter: make test PYTHON=python3.12
+#   make corpus   public repositories, trained for a few steps plainly and watched, and what changed against the judged
+#                 findings; twenty minutes. It wants a checkout of each: make corpus CHECKOUTS=~/src ONLY="minGPT dino"
 
 PYTHON ?= python3
 VENV := .venv
@@ -40,7 +43,7 @@ PADDLE_INSTALLED := $(PADDLE)/.installed
 PACKAGING := .venv-dist
 OUTPUTS := build/outputs/made
 
-.PHONY: check gate test test-all dist cuda everything paddle paddle-beside demo lint lessons gallery docs bench suites browser
+.PHONY: check gate prove test test-all dist cuda everything paddle paddle-beside demo lint lessons gallery docs bench suites corpus browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -61,7 +64,10 @@ test-all: $(INSTALLED)
 	@$(MAKE) --no-print-directory --jobs lint paddle-beside everything
 
 everything: $(INSTALLED)
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n auto --dist worksteal --unproven
+
+prove: $(INSTALLED)
+	@$(BIN)/python tests/proven.py $(if $(ANEW),--anew)
 
 # It needs no more than this repository, pytest and a PyTorch with CUDA.
 cuda: $(INSTALLED)
@@ -120,6 +126,9 @@ bench: $(INSTALLED)
 
 suites: $(INSTALLED)
 	@$(BIN)/python tests/suites/run.py $(SUITES) --confirm $(if $(CHECKOUTS),--checkouts $(CHECKOUTS))
+
+corpus: $(INSTALLED)
+	@$(BIN)/python -W ignore tests/corpus/run.py $(ONLY) --checkouts $(CHECKOUTS)
 
 $(INSTALLED): pyproject.toml .ci/constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

@@ -141,7 +141,8 @@ class Backwards(Accesses):
     def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
         """Whether a node lies behind one that is alive and that the backwards `ran` did not use.
 
-        The walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
+        What no call made, those backwards made themselves with ``create_graph``: it is let go with the gradients. The
+        walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
         visited once.
         """
         if ran not in self._another:
@@ -153,7 +154,9 @@ class Backwards(Accesses):
             here: int | None = todo.pop()
             assert here is not None
             known_here = known.get(here)
-            if known_here or (known_here is None and here not in used and self.nodes[here].ended is None):
+            node = self.nodes[here]
+            unused = here not in used and node.ended is None and node.call is not None
+            if known_here or (known_here is None and unused):
                 while here is not None:
                     known[here] = True
                     here = came_from[here]

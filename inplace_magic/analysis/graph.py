@@ -96,12 +96,7 @@ class AutogradGraph:
 class _Builder:
     """Walks the calls once and remembers the newest version of each tensor."""
 
-    def __init__(
-        self,
-        trace: Trace,
-        names: dict[int, str],
-        effects: dict[int, tuple[Effect, ...]] | None,
-    ) -> None:
+    def __init__(self, trace: Trace, names: dict[int, str], effects: dict[int, tuple[Effect, ...]] | None) -> None:
         self.effects = effects
         self.names = names
         self.modules = ModuleNames(trace)

@@ -67,13 +67,13 @@ def _parser() -> argparse.ArgumentParser:
         "python -m inplace_magic",
         usage=_USAGE,
         description=_(
-            "Run a program as Python does, and tell what went wrong with tensors that it wrote in place; or show a "
-            "report that was saved."
+            "Run a program as Python does, and report what went wrong with tensors written in place; or show a "
+            "saved report."
         ),
         argument_default=argparse.SUPPRESS,
     )
     (level,), told = flags.settings("level")
-    told["help"] += _("; off: watch nothing, and say of an autograd error what caused it")
+    told["help"] += _("; off: watch nothing, and explain an autograd error")
     parser.add_argument(level, **{**told, "metavar": "{" + ",".join((*LEVELS, OFF)) + "}"})
     flags.add(parser, "save", "raw", "graph", "check_values", "full", "max_events", "lang")
     form = _(
@@ -85,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", metavar="FILE", default=None, help=output)
     parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
     add = _(
-        "load inplace_magic in every new notebook and IPython of yours: writes to IPython's profile, and says where"
+        "load inplace_magic in every new notebook and IPython session: writes to IPython's profile and prints where"
     )
     parser.add_argument("--startup", action=_Instead, does=startup.add, help=add)
     remove = _("undo --startup")

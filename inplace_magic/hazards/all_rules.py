@@ -28,7 +28,6 @@ from inplace_magic.hazards.rules import (
     view_written,
 )
 from inplace_magic.hazards.shared import (
-    class_attribute_written,
     copy_shares_parameters,
     objects_share_state,
     one_tensor_many_slots,
@@ -72,12 +71,11 @@ RULES: tuple[Rule, ...] = (
     dataset_item_edited.RULE,
     default_argument_written.RULE,
     initial_value_written.RULE,
-    objects_share_state.RULE,
-    class_attribute_written.RULE,
+    *objects_share_state.RULES,
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,
-    argument_written.RULE,
     parts.RULE,
+    argument_written.RULE,
     *compared.RULES,
     leaf_written.RULE,
     view_written.RULE,

@@ -11,12 +11,7 @@ from inplace_magic.record.events import CallEvent
 
 
 def hazard(
-    rule: str,
-    story: Story,
-    call: CallEvent,
-    write: Write | None,
-    expected: int | None,
-    found: int | None,
+    rule: str, story: Story, call: CallEvent, write: Write | None, expected: int | None, found: int | None
 ) -> Hazard:
     """PyTorch raised, and the watch did not see the save; the write is named where only one fits."""
     where = wording.place(call.callsite)

@@ -36,12 +36,7 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
         from inplace_magic.render.terminal import publish
 
         bundle = to_mimebundle(
-            report,
-            raw=options.raw,
-            graph=options.graph,
-            opened=options.opened,
-            beside_widget=beside_widget,
-            told=told,
+            report, raw=options.raw, graph=options.graph, opened=options.opened, beside_widget=beside_widget, told=told
         )
         publish(shell, bundle)
     except Exception as error:  # a boundary, see above

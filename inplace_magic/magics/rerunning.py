@@ -19,7 +19,7 @@ from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.program import CellProgram, StoryProgram
-    from inplace_magic.rerun.snapshot import Snapshot
+    from inplace_magic.rerun.twins import Snapshot
     from inplace_magic.source.hunks import Hunk, Whose
 
 
@@ -56,7 +56,7 @@ class Cells:
 
 def remembered(cells: Cells) -> Cells:
     """The cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
-    from inplace_magic.rerun.snapshot import Snapshot
+    from inplace_magic.rerun.twins import Snapshot
 
     try:
         program = program_of(cells, {})

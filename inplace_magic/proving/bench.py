@@ -171,6 +171,16 @@ class Bench:
         with self._runner(changes) as runner:
             return slope_of(runner)
 
+    @cached_property
+    def meant_slope(self) -> Slope | None:
+        """That of the program as it is written, with everything copied that autograd saves. It disagrees where the
+        program means other gradients than the derivative, as with ``detach()``."""
+        from inplace_magic.rerun.saved_copies import saved_values_copied
+        from inplace_magic.rerun.slopes import slope_of
+
+        with self._runner({}, lambda stack: stack.enter_context(saved_values_copied())) as runner:
+            return slope_of(runner)
+
     @property
     def lines(self) -> Iterator[str]:
         """The lines of the program, as far as they are known."""

@@ -17,8 +17,7 @@ from operator import attrgetter
 from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
-from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
-from inplace_magic.analysis.tree.holes import Hole
+from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, Hole
 from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard

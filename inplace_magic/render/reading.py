@@ -13,7 +13,7 @@ from inplace_magic.analysis.naming.bindings import Bindings, names_of
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
 from inplace_magic.analysis.story import Story, story_of
-from inplace_magic.analysis.tree.holes import holes_of
+from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace

@@ -65,14 +65,7 @@ def trace_of_graph(error: BaseException) -> Trace | None:
         nodes=(AutogradNode(1, kind, node_sequence(node), traits=node_traits(kind)),),
         saved=(
             SavedTensor(
-                1,
-                name,
-                storage=1,
-                counter=1,
-                version=refusal.expected,
-                tensor=1,
-                shape=tuple(tensor.shape),
-                changed=0,
+                1, name, storage=1, counter=1, version=refusal.expected, tensor=1, shape=tuple(tensor.shape), changed=0
             ),
         ),
         backwards=(Backward(0, (1,)),),

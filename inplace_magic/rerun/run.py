@@ -49,12 +49,7 @@ class Runner:
     """
 
     def __init__(
-        self,
-        program: Program,
-        flag: bool | None,
-        quiet: Quiet,
-        seed: int | None = None,
-        around: Quiet = nullcontext,
+        self, program: Program, flag: bool | None, quiet: Quiet, seed: int | None = None, around: Quiet = nullcontext
     ) -> None:
         self.program = program
         self.flags: dict[str, int] = {}

@@ -147,11 +147,13 @@ class _Looking(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         new = [place for place, leaf in enumerate(given) if not any(leaf is known for known in self.leaves)]
         name = getattr(func, "__name__", "")
-        if new and torch.is_grad_enabled() and any(_graphs_in(result, 0)):
+        graphs = (describe.grad_fn(each) is not None for each in _tensors_in(result, 0))
+        if new and torch.is_grad_enabled() and any(graphs):
+            leaves = [given[place] for place in new]
             self.reads[number] = new
-            self.leaves += [given[place] for place in new]
-            self.values += [None if _is_parameter(given[place]) else given[place].detach().clone() for place in new]
-            self.unsure |= any(given[place].dtype != torch.float64 for place in new)
+            self.leaves += leaves
+            self.values += [None if isinstance(leaf, torch.nn.Parameter) else leaf.detach().clone() for leaf in leaves]
+            self.unsure |= any(leaf.dtype != torch.float64 for leaf in leaves)
         elif new and not torch.is_grad_enabled() and name not in _NO_VALUES and not name.endswith("_"):
             self.unsure = True
         return result
@@ -179,18 +181,10 @@ class _Moving(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _is_parameter(leaf: torch.Tensor) -> bool:
-    return isinstance(leaf, torch.nn.Parameter)
-
-
 def _leaves_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
     for tensor in _tensors_in(value, depth):
         if describe.requires_grad(tensor) and describe.grad_fn(tensor) is None:
             yield tensor
-
-
-def _graphs_in(value: Any, depth: int) -> Iterator[bool]:
-    return (describe.grad_fn(tensor) is not None for tensor in _tensors_in(value, depth))
 
 
 def _tensors_in(value: Any, depth: int) -> Iterator[torch.Tensor]:

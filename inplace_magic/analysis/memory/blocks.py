@@ -163,12 +163,7 @@ def _ops_before(trace: Trace) -> dict[int, int]:
 
 
 def _entries(
-    trace: Trace,
-    blocks: Iterable[Block],
-    came: dict[Slot, list[Block]],
-    went: dict[Slot, list[Block]],
-    *,
-    of_ops: bool,
+    trace: Trace, blocks: Iterable[Block], came: dict[Slot, list[Block]], went: dict[Slot, list[Block]], *, of_ops: bool
 ) -> list[Entry]:
     """Entries in the order of the steps."""
     live: dict[str, int] = {}

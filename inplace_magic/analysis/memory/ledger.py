@@ -8,7 +8,7 @@ to the change of its live bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
@@ -139,8 +139,16 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[Entry, .
             own = [_entry(key[0], None, key[1], 0, 0, now, now)]
         live[key[1]] = own[-1].live_bytes
         kept = saved.get(key, 0)
-        rows += [replace(entry, saved_bytes=kept) if kept and not entry.workspace else entry for entry in own]
+        rows += [_that_keeps(entry, kept) if kept and not entry.workspace else entry for entry in own]
     return tuple(rows)
+
+
+def _that_keeps(e: Entry, kept: int) -> Entry:
+    """The entry with `saved_bytes`; ``dataclasses.replace`` takes ten times as long."""
+    return _entry(
+        *(e.call, e.op, e.device, e.allocated_bytes, e.freed_bytes, e.peak_bytes, e.live_bytes, e.exact_peak),
+        *(e.made, e.retained_bytes, e.workspace, kept),
+    )
 
 
 def memory_by_line(

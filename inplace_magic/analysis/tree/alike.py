@@ -37,11 +37,7 @@ class Alike:
         self._shapes: dict[object, list[tuple[Room | None, _Shape]]] = {}
 
     def grown(
-        self,
-        placed: list[Placed],
-        depth: int,
-        known: bool,
-        grow: Callable[[list[Placed], int, Alike, bool], Grown],
+        self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed], int, Alike, bool], Grown]
     ) -> Grown:
         """The groups of some neighbours: as :func:`grow` makes them, or copies where neighbours are alike."""
         key = depth, known, tuple([each.sort for each in placed])

@@ -15,11 +15,7 @@ from inplace_magic.capture.paddle.traits import operation_of
 
 
 def note_saves(
-    call: Call,
-    nodes: NodeMap,
-    identity: IdentityMap,
-    look: Callable[[Any], Observation],
-    by_ctx: Sequence[Any] = (),
+    call: Call, nodes: NodeMap, identity: IdentityMap, look: Callable[[Any], Observation], by_ctx: Sequence[Any] = ()
 ) -> bool:
     """Reads from the table what the new nodes of a call keep; False where the table does not know the operation.
 

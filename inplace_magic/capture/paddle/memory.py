@@ -58,7 +58,8 @@ def _asking(sources: list[tuple[Ask, str, int]]) -> Callable[[], tuple[int, ...]
 def _sources() -> list[tuple[str, Ask, str, int]]:
     """Three for each device, in this order: in use, held, the most in use."""
     found: list[tuple[str, Ask, str, int]] = []
-    for kind, count in (("host", 1), ("device", paddle.device.cuda.device_count() if _has_gpus() else 0)):
+    gpus = paddle.device.cuda.device_count() if paddle.is_compiled_with_cuda() else 0
+    for kind, count in (("host", 1), ("device", gpus)):
         current: Any = getattr(_core, f"{kind}_memory_stat_current_value", None)
         peak: Any = getattr(_core, f"{kind}_memory_stat_peak_value", None)
         for number in range(count if current is not None and peak is not None else 0):
@@ -69,7 +70,3 @@ def _sources() -> list[tuple[str, Ask, str, int]]:
                 (device, peak, "Allocated", number),
             )
     return found
-
-
-def _has_gpus() -> bool:
-    return bool(paddle.is_compiled_with_cuda())

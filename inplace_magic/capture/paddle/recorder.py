@@ -21,14 +21,7 @@ from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.functions import OpFacts, in_positions
 from inplace_magic.capture.paddle.gradients import Backwards, Gradients
-from inplace_magic.capture.paddle.identity import (
-    LAYOUT,
-    POINTER,
-    RECORD,
-    STORAGE,
-    IdentityMap,
-    Observation,
-)
+from inplace_magic.capture.paddle.identity import LAYOUT, POINTER, RECORD, STORAGE, IdentityMap, Observation
 from inplace_magic.capture.paddle.keeping import note_saves
 from inplace_magic.capture.paddle.looking import Looks
 from inplace_magic.capture.paddle.memory import Memory
@@ -202,7 +195,7 @@ class Recorder:
         if gradient._is_initialized():
             self.looks.look(gradient)
 
-    def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, *, zeroed: bool) -> None:
+    def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, zeroed: bool, /) -> None:
         """Notes that the gradient of a leaf was cleared. A loop over parameters, as an optimizer's, is one call.
 
         Args:

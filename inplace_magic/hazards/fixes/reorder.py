@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.carried_state import cut_off
+from inplace_magic.hazards.fixes.history import cut_off
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.step_advice import reading_place
 from inplace_magic.hazards.fixes.target import Fix, Written
@@ -21,6 +21,7 @@ from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, step
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
+from inplace_magic.source.expressions import root_name
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
 from inplace_magic.source.variables import variables_read
 
@@ -198,9 +199,9 @@ def _slice(passed: Block, savers: list[ast.stmt], needed: set[str]) -> list[ast.
     return wanted
 
 
-def _written_into(statement: ast.stmt) -> set[str]:
+def _written_into(statement: ast.stmt) -> set[str | None]:
     """The variables whose values a statement changes in place: ``p[0] = 1``, ``p.clamp_(0, 1)``."""
-    found = set()
+    found: set[str | None] = set()
     for node in ast.walk(statement):
         target: ast.expr | None = None
         if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
@@ -209,10 +210,7 @@ def _written_into(statement: ast.stmt) -> set[str]:
             target = chain_base(node)
         elif isinstance(node, ast.AugAssign):
             target = node.target
-        while isinstance(target, (ast.Subscript, ast.Attribute)):
-            target = target.value
-        if isinstance(target, ast.Name):
-            found.add(target.id)
+        found |= {root_name(target)} - {None}
     return found
 
 

@@ -33,8 +33,7 @@ def check(story: Story) -> Iterator[Hazard]:
     for again in written_again(story, partial(_left_out_by, story)):
         yield _hazard(story, again)
     for shared in shared_by_objects(story):
-        if shared.kind == "default":
-            yield _of_objects(shared)
+        yield _of_objects(shared)
 
 
 def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:

@@ -101,11 +101,7 @@ def _note(
         code=CODE,
         severity="info",
         message=message.format(
-            name=name,
-            line=wording.spot(rebinding.callsite),
-            node=node.name,
-            count=count - 1,
-            size=note.size(nbytes),
+            name=name, line=wording.spot(rebinding.callsite), node=node.name, count=count - 1, size=note.size(nbytes)
         ),
         fix=_(
             "In training backward needs it; `torch.utils.checkpoint` would compute it again instead. To look at "

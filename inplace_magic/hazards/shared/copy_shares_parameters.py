@@ -11,8 +11,7 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.begun import copied
-from inplace_magic.hazards.fixes.deep_copy import deep_copied
+from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.objects.kept_weights import keeps_the_best
 from inplace_magic.hazards.rule import Cures, Rule

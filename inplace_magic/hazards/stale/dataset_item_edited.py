@@ -11,9 +11,9 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.fixes.target import copies_entries
 from inplace_magic.hazards.references import epochs
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule

@@ -14,8 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_is_handed
-from inplace_magic.hazards.fixes.deep_copy import state_copied_where_taken
-from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Stale
 from inplace_magic.hazards.references.objects.kept_weights import kept_weights_moved_on
 from inplace_magic.hazards.rule import Rule, Way, row

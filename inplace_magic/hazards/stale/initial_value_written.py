@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.begun import begun_with_a_copy
+from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent

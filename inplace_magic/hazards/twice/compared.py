@@ -8,12 +8,12 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.deep_copy import (
+from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
+from inplace_magic.hazards.fixes.of_origin import (
     second_name_copied,
     snapshot_taken,
     state_copied_where_taken,
 )
-from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.references.second_sides import where_named
 from inplace_magic.hazards.rule import row
 from inplace_magic.hazards.twice.same_sides import compared_with_itself

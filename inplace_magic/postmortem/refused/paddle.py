@@ -112,23 +112,20 @@ def explain_leaf(failure: Failure) -> Answer:
     statement = parse(failure.place.statement) if failure.place is not None else None
     update = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(statement)) if statement else False
     parameter = path is not None and "." in path
-    return Answer(
-        code="leaf-written",
-        message=sentences(
-            _("{line} writes {tensor}, a leaf that requires grad, in place.").format(
-                line=words.spot(failure.place), tensor=words.tensor(path)
-            ),
-            _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
-            _(
-                "Gradients are collected at a leaf; recording the write would turn it into the result of an operation "
-                "with no place for its own gradient, so PyTorch refused."
-            ),
+    return words.answer(
+        failure,
+        "leaf-written",
+        _("{line} writes {tensor}, a leaf that requires grad, in place.").format(
+            line=words.spot(failure.place), tensor=words.tensor(path)
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=(failure.place,) if failure.place is not None else (),
+        _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
+        _(
+            "Gradients are collected at a leaf; recording the write would turn it into the result of an operation "
+            "with no place for its own gradient, so PyTorch refused."
+        ),
+        sites=[failure.place],
         certain=failure.place is not None,
-        variable=path,
+        name=path,
         fix=(
             _("Put {line} under `with torch.no_grad():`, as an update of the values.")
             if update or parameter
@@ -211,16 +208,7 @@ def explain_second_backward(failure: Failure) -> Answer:
             "end where a "
             "pass begins."
         ).format(name=words.tensor(name))
-    return Answer(
-        code="graph-used-twice",
-        message=said,
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(sites),
-        certain=len(sites) == 1,
-        variable=name,
-        fix=fix,
-    )
+    return words.answer(failure, "graph-used-twice", said, sites=sites, certain=len(sites) == 1, name=name, fix=fix)
 
 
 def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
@@ -246,20 +234,17 @@ def explain_unused(failure: Failure) -> Answer:
     index = int(failure.match["index"])
     path = path_text(listed[index]) if index < len(listed) else None
     roots = roots_in(history)
-    return Answer(
-        code="input-not-in-graph",
-        message=_(
-            "{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it."
-        ).format(
+    return words.answer(
+        failure,
+        "input-not-in-graph",
+        _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
             line=words.spot(failure.place),
             tensor=words.tensor(path),
             result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=(failure.place,) if failure.place is not None else (),
+        sites=[failure.place],
         certain=path is not None,
-        variable=path,
+        name=path,
         fix=_(
             "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
             "be unused, pass `allow_unused=True` and expect None."

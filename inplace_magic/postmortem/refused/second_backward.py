@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from inplace_magic.language import N_, _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
@@ -117,18 +117,15 @@ def explain_second_backward(failure: Failure) -> Answer:
         made = history.site(best.made) if best.made is not None else None
         told |= {"name": words.tensor(best.name), "forward": words.spot(made), "made": words.line_of(made)}
         told |= {"first": words.spot(best.first), "before": words.line_of(best.first)}
-    return Answer(
-        code=CODE,
-        message=sentences(
-            _(_SAID[best.kind] if best is not None else _UNKNOWN).format(**told),
-            words.doubt(sites[1:]) if len(sites) > 1 else "",
-            _(_WHY),
-        ),
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(sites),
+    return words.answer(
+        failure,
+        CODE,
+        _(_SAID[best.kind] if best is not None else _UNKNOWN).format(**told),
+        words.doubt(sites[1:]) if len(sites) > 1 else "",
+        _(_WHY),
+        sites=sites,
         certain=len(sites) == 1 and len({way.kind for way in ways}) == 1,
-        variable=best.name if best is not None else path,
+        name=best.name if best is not None else path,
         fix=_(_CURES[best.kind] if best is not None else _CURE).format(**told),
     )
 

@@ -220,7 +220,7 @@ def _path(points: Sequence[Point], letter: str, digits: int) -> str:
 
 
 def _without_room(text: str) -> str:
-    """Without the spaces that :mod:`.dot_labels` puts around Chinese letters, so that they are measured wide enough."""
+    """Without the spaces that :mod:`.labels` puts around Chinese letters, so that they are measured wide enough."""
     return text if width(text) == len(text) else text.strip()
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections import deque
 from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
 from inplace_magic.analysis.effects import is_own_write
+from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.tree.folds import Fold
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
@@ -23,9 +25,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.diffs import is_tried
 from inplace_magic.render.drawing import Drawing
-from inplace_magic.render.graph.paths import path_between
-from inplace_magic.render.page.about import MAX_FACT, about_call, about_fold, about_tensor, facts, tensor_title
-from inplace_magic.render.page.source_panel import Sources
+from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts, tensor_title
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
 from inplace_magic.render.theme import minified, style_sheet, text_of
@@ -244,3 +244,35 @@ def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[An
 def _phrase(call: CallEvent, reading: Reading) -> str:
     where = words.place_in(call.callsite, reading.trace)
     return lettering.printable(lettering.shortened(f"{call.name}, {where}", MAX_FACT))
+
+
+def path_between(graph: AutogradGraph, saver: str, mutator: str) -> list[str]:
+    """Keys of the vertices on a shortest way between two calls, whichever way its arrows point, and what the second
+    one wrote; only the calls that are drawn when there is no such way.
+
+    The tensor that was saved is either an input of the saver or its output, and the mutator has it as an input; so the
+    shortest way is through that tensor and, where a view lies between, through the view.
+    """
+    drawn = {vertex.key for vertex in graph.tensors} | {vertex.key for vertex in graph.calls}
+    neighbours: dict[str, list[str]] = {key: [] for key in drawn}
+    for edge in graph.edges:
+        if edge.source in drawn and edge.target in drawn:
+            neighbours[edge.source].append(edge.target)
+            neighbours[edge.target].append(edge.source)
+    written = [edge.target for edge in graph.edges if edge.source == mutator and edge.kind == "data"]
+    before: dict[str, str | None] = {saver: None}
+    queue = deque([saver] if saver in drawn and mutator in drawn else [])
+    while queue and mutator not in before:
+        here = queue.popleft()
+        for key in neighbours[here]:
+            if key not in before and (key == mutator or key not in written):
+                before[key] = here
+                queue.append(key)
+    way: list[str] = []
+    at: str | None = mutator if mutator in before else None
+    while at is not None:
+        way.append(at)
+        at = before[at]
+    if not way:
+        way = [key for key in (mutator, saver) if key in drawn]
+    return [*reversed(way), *(key for key in dict.fromkeys(written) if key in drawn and key not in way)]
