@@ -325,13 +325,3 @@ def test_a_helper_that_binds_its_parameter_anew_cuts_off_its_callers_tensor(tmp_
     finding = watched(tmp_path, program).the("history-cut")
     assert finding.mutation is not None
     assert finding.mutation.statement == "made = made.detach_()"
-
-
-def test_a_chain_that_scales_and_adds_gives_a_second_name(tmp_path: Path) -> None:
-    program = """
-    def guided(bound, free):
-        mixed = bound.sub_(free).mul_(3.0).add_(free)
-        return mixed / mixed.std() * bound.std()
-    result = guided(torch.arange(4.0) * 2, torch.arange(4.0) ** 2)
-    """
-    assert "alias-written" in watched(tmp_path, program).codes()

@@ -56,6 +56,12 @@ def is_there_to_be_written(story: Story, mutation: Mutation) -> bool:
     return meta is None or meta.is_trainable or story.is_gradient(mutation)
 
 
+def began_as_a_buffer(story: Story, storage: int | None) -> bool:
+    """Whether a memory was made to be filled: ``torch.zeros``, ``empty``."""
+    maker = story.maker_of_storage(storage)
+    return maker is not None and maker.does("buffer")
+
+
 def writes_since(story: Story, reference: Reference) -> Iterator[Write]:
     """The writes of the memory after the reference was taken, oldest first."""
     writes = story.writes_to_memory(reference.storage)

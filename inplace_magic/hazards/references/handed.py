@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.engine import began_as_a_buffer
 from inplace_magic.hazards.references.runs import Run, origin_outside, parameter_holding, run_around
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
@@ -60,8 +61,7 @@ def levels(site: Callsite) -> Iterator[tuple[Callsite, Callsite]]:
 
 def is_unfilled(story: Story, handed: Handed) -> bool:
     """Whether the tensor began as a buffer, and nobody but this function has written it."""
-    maker = story.maker_of_storage(handed.mutation.storage)
-    if maker is None or not maker.does("buffer"):
+    if not began_as_a_buffer(story, handed.mutation.storage):
         return False
     before = (write for write in story.writes_to_memory(handed.mutation.storage) if write.at < handed.run.first)
     return all(write.site is not None and write.site.is_below_function(handed.inside) for write in before)
@@ -70,7 +70,7 @@ def is_unfilled(story: Story, handed: Handed) -> bool:
 def is_given_back(story: Story, handed: Handed) -> bool:
     """Whether the caller takes the very tensor, or something that holds it, from the call."""
     returned = (("return", handed.parameter) == (a.target, a.source) for a in story.aliases.beside(handed.inside))
-    if any(returned):
+    if any(returned) or _is_returned_by_the_write(handed):
         return True
     caller, tensors = handed.run.caller, handed.tensors(story)
     names = {name for tensor in tensors for name in story.names.get(tensor, ())}
@@ -79,6 +79,18 @@ def is_given_back(story: Story, handed: Handed) -> bool:
         return True
     bound = (story.bindings.bound_last(caller.function, target, handed.run.last + 2) for target in taken)
     return any(held is not None and held[1] in tensors for held in bound)
+
+
+def _is_returned_by_the_write(handed: Handed) -> bool:
+    """Whether the function returns what the writing call gave, as ``return relu(x, inplace=True)`` does."""
+    place: Callsite | None = handed.call.callsite
+    if all(output.tensor != handed.tensor for output in handed.call.outputs):
+        return False
+    while place is not None and "return" in (place.targets or ()):
+        if place == handed.inside:
+            return True
+        place = place.caller
+    return False
 
 
 def argument_of(story: Story, handed: Handed) -> str | None:

@@ -11,10 +11,10 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import is_there_to_be_written
+from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written
 from inplace_magic.hazards.references.kept_together import handed_out_as_two
 from inplace_magic.hazards.references.meant_writes import declared_in_place, is_over, is_read_by_both, reshaped
-from inplace_magic.hazards.references.old_names import is_bound_anew, is_buffer, is_given_again, other_names
+from inplace_magic.hazards.references.old_names import is_bound_anew, is_given_again, other_names
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.rereading import (
     comes_later,
@@ -94,11 +94,13 @@ def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
     if is_there_to_be_written(story, mutation):
         return False
     aliases = story.aliases.beside(site)
-    return not is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
+    return not began_as_a_buffer(story, mutation.storage) or any(
+        are_taken_for_two(story, alias, mutation) for alias in aliases
+    )
 
 
 def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
-    buffer = is_buffer(story, mutation)
+    buffer = began_as_a_buffer(story, mutation.storage)
     names: dict[str, AliasStatement | None] = {
         name: alias
         for name, alias in other_names(story, owned, mutation)

@@ -16,15 +16,26 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
-from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written
+from inplace_magic.hazards.references.engine import (
+    Reference,
+    Stale,
+    began_as_a_buffer,
+    gone_stale,
+    is_there_to_be_written,
+    writes_since,
+)
 from inplace_magic.hazards.references.handed import is_called_alone
+from inplace_magic.hazards.references.objects.kept_weights import is_the_best_so_far
 from inplace_magic.hazards.references.origins import builds_on_itself, is_of
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.chains import level, paths_read
+from inplace_magic.source.chains import level, paths_in, paths_read
+
+_NEAR = 16
+"""Calls within one statement, at most, after which it writes."""
 
 
 def moved(story: Story) -> Iterator[Stale]:
@@ -33,21 +44,26 @@ def moved(story: Story) -> Iterator[Stale]:
 
 
 def _taken(story: Story) -> Iterator[Reference]:
-    """The parts and detached tensors that a statement keeps under a name, or in a list or dict."""
+    """The parts and detached tensors that a statement keeps under a name, or in a list or dict; parts in a list only
+    where the statement takes the same elements again, as of a buffer that is filled anew each time."""
+    last: dict[tuple[object, ...], Reference] = {}
     for call in story.views:
         site = call.callsite.handed_to if call.callsite is not None else None
         targets = site.targets if site is not None else None
         if site is None or not targets or len(targets) != 1 or targets[0] is None or not _is_part(call):
             continue
         kept, name = call.outputs[0], targets[0]
-        if not kept.is_trainable and (name.isidentifier() or call.does("may hand back") or _is_noted(name, site)):
-            yield Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept))
-
-
-def _is_noted(name: str, site: Callsite) -> bool:
-    """Whether a part becomes an attribute, ``self.past = block[-3:]``, in a method that may run again. What a
-    constructor makes of parts is laid out over one memory."""
-    return "." in name and not is_entry(name) and not site.function.endswith("__init__")
+        reference = Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept))
+        if kept.is_trainable:
+            continue
+        best = "." in name and not began_as_a_buffer(story, kept.storage) and is_the_best_so_far(story, site)
+        if name.isidentifier() or call.does("may hand back") or best:
+            yield reference
+        elif is_entry(name):
+            key = site, kept.storage, reference.region
+            if key in last:
+                yield last[key]
+            last[key] = reference
 
 
 def _is_part(view: CallEvent) -> bool:
@@ -73,6 +89,19 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
     return own and story.bindings.written_path(call, mutation.tensor) != kept.holder
 
 
+def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) -> bool:
+    """Whether a name serves to change the memory, as ``x *= first / (first - last)`` and ``x /= diagonal`` do, or was
+    given to the best so far. Else, what is read may be there to follow: a leader, a row that is tried again."""
+    name, place = kept.holder, kept.place
+    if place is None or is_the_best_so_far(story, place):
+        return True
+    writes = (each.site for each in writes_since(story, kept) if write.at <= each.at <= read.index + _NEAR)
+    changes = [
+        site for site in writes if site is not None and (site is write.site or site.same_statement(read.callsite))
+    ]
+    return any(site.same_run(place) and name in paths_in(site.statement) for site in changes)
+
+
 def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | None:
     """The first read after the write; of a local name, by it and in the same run of the function. Of an entry, it must
     be the first read at all: what was read before may be done with."""
@@ -89,7 +118,8 @@ def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | Non
         at = level(site, place)
         if at is not None and at.same_run(place) and name in paths_read(site, place):
             held = story.bindings.bound_last(place.function, name, read.index)
-            return read if held is None or held[1] == kept.tensor else None
+            stands = held is None or held[1] == kept.tensor
+            return read if stands and _is_a_value(story, kept, write, read) else None
     return None
 
 
@@ -114,10 +144,8 @@ def _written(story: Story) -> Iterator[Hazard]:
 
 
 def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    maker = story.maker_of_storage(mutation.storage)
-    filled = maker is not None and maker.does("buffer")
     named = story.bindings.written_path(call, mutation.tensor) is not None
-    meant = filled or is_there_to_be_written(story, mutation)
+    meant = began_as_a_buffer(story, mutation.storage) or is_there_to_be_written(story, mutation)
     return named and not meant and builds_on_itself(story, call, mutation)
 
 
