@@ -41,11 +41,11 @@ def _without_doubles(found: list[tuple[Hazard, bool]]) -> list[Hazard]:
         if hazard.mutation is not None and any(_is_one_mistake(better, hazard) for better in told):
             continue
         strong = by_write.items() if weak else ()
-        if any(write is not None and _in_one_run(hazard.mutation, write) for write, better in strong if better):
+        others = (write for write, better in strong if any(each.code != hazard.code for each in better))
+        if any(write is not None and _in_one_run(hazard.mutation, write) for write in others):
             continue
         kept[number] = hazard
-        if not weak:
-            told.append(hazard)
+        told.append(hazard)
     return [kept[number] for number in sorted(kept)]
 
 

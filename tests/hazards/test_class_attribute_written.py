@@ -20,8 +20,9 @@ valid.add(torch.tensor([3]))
 total = valid.counts.sum().item()
 """
 BAD = TWO.format(histogram=example(OF_A_CLASS, "Bad"))
-ADD = example(OF_A_CLASS, "Bad").partition("\n\n")[2]
-GOOD = TWO.format(histogram=example(OF_A_CLASS, "Good").rstrip() + "\n\n" + ADD)
+GOOD = TWO.format(
+    histogram=example(OF_A_CLASS, "Good").rstrip() + "\n\n" + example(OF_A_CLASS, "Bad").partition("\n\n")[2]
+)
 MEANT = {
     "written by the name of the class": BAD.replace("self.counts.index", "Histogram.counts.index"),
     "filled anew": BAD.replace("self.counts.index_add_(0, labels, torch.ones(len(labels)))", "self.counts.zero_()"),

@@ -76,31 +76,6 @@ def test_a_replica_that_torch_made_counts_in_the_buffers_of_its_original_as_it_i
     assert {code for way in copied.alarms for code, _text in way} == {"objects-share-state"}
 
 
-PAIR = """
-def noise(image):
-    return image.add_(1.0)  # here
-def with_mean(image):
-    image.add_(1.0)
-    return image.mean()
-def pairs(patch):
-    HANDS noise(patch COPY), patch
-noisy, clean = TAKES(pairs(torch.rand(4)))
-total = (2 * noisy - clean).sum()
-"""
-
-
-@pytest.mark.parametrize(("hands", "takes"), [("return", ""), ("yield", "next")])
-def test_a_function_that_hands_out_what_it_wrote_beside_its_result_is_told(
-    hands: str, takes: str, loaded_shell: Any, tmp_path: Path
-) -> None:
-    program = PAIR.replace("HANDS", hands).replace("TAKES", takes)
-    _is_told(loaded_shell, tmp_path, "alias-written", program)
-    one_use = program.replace("2 * noisy - clean", "2 * noisy")
-    _is_quiet(loaded_shell, tmp_path, one_use.replace(" COPY", ""))
-    other = told(loaded_shell, tmp_path, program.replace("noise(patch COPY)", "with_mean(patch)"))
-    assert {code for way in other.alarms for code, _text in way} == {"argument-written"}
-
-
 BEAMS = """
 def reorder(hidden, words, parents):
     for beam, parent in enumerate(parents):
@@ -201,26 +176,6 @@ def main():
     return shifted.mean(), {read}
 main()
 """
-
-
-HANDED_BACK = ("self.buffer[:]", "self.buffer.detach()", "self.buffer[1:]", "self.buffer.view(-1)")
-
-
-@pytest.mark.parametrize("given", HANDED_BACK)
-def test_views_of_one_buffer_for_two_lines_are_told(given: str, loaded_shell: Any, tmp_path: Path) -> None:
-    program = f"""
-class Tool:
-    def __init__(self):
-        self.buffer = torch.empty(3)
-    def run(self, x):
-        self.buffer.copy_(x * 2)  # here
-        return {given} COPY
-tool = Tool()
-one = tool.run(torch.ones(3))
-two = tool.run(torch.zeros(3))
-print(one.sum(), two.sum())
-"""
-    _is_told(loaded_shell, tmp_path, "kept-then-written", program)
 
 
 def test_two_handles_that_follow_a_state_are_meant_to(loaded_shell: Any, tmp_path: Path) -> None:

@@ -1,26 +1,19 @@
-"""Parameters took the memory of a tensor, were trained, and then others took it again, as if it still held the
-start."""
+"""Memory that parameters took from an older tensor and were trained on, and that others took again as the start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, writes_since
 from inplace_magic.hazards.references.second_names import taken_for_the_write
-from inplace_magic.hazards.rule import Rule
-from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 
-CODE = "taken-memory-trained"
 
-
-def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each line that trained such memory."""
+def trained_and_taken_again(story: Story) -> Iterator[Stale]:
+    """Yields one for each line that trained such memory, with the first write that did not go by the older tensor."""
     ties = _ties(story)
 
     def given_again(source: Reference, write: Write) -> CallEvent | None:
@@ -29,19 +22,18 @@ def check(story: Story) -> Iterator[Hazard]:
         return story.calls[again] if again is not None and used and used[-1].index > write.at else None
 
     found = gone_stale(story, _sources(story, ties), lambda _source, write: write.site in story.stepping, given_again)
-    return map(partial(_hazard, story), found)
+    return (replace(stale, write=_first_write(story, stale)) for stale in found)
 
 
 def _first_write(story: Story, stale: Stale) -> Write:
-    """The first write that was not made by way of the older tensor: from there on it holds what its holder did not put
-    there."""
     source = stale.reference.tensor
     for write in writes_since(story, stale.reference):
         if write.at >= stale.write.at:
             break
-        if write.site is None or write.call is None or write.mutation is None:
+        call, mutation = write.call, write.mutation
+        if write.site is None or call is None or mutation is None:
             continue
-        if source not in (write.mutation.tensor, *taken_for_the_write(story, write.call, write.mutation)):
+        if source not in (mutation.tensor, *taken_for_the_write(story, call, mutation)):
             return write
     return stale.write
 
@@ -72,35 +64,3 @@ def _ties(story: Story) -> dict[int, list[int]]:
                 met.add(key)
                 found.setdefault(meta.storage, []).append(index)
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}
-
-
-def _hazard(story: Story, stale: Stale) -> Hazard:
-    source, write = stale.reference.tensor, _first_write(story, stale)
-    name = story.bindings.name(source)
-    named = f"`{name}`" if name else _("the tensor that they were made of")
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{step} trains parameters that lie in the memory of {source}, so it writes {source}; {again} then takes "
-            "that memory again, as if it still held the start. PyTorch gives no error."
-        ).format(step=wording.spot(stale.write.site), source=named, again=wording.spot(stale.read.callsite))
-        if write is stale.write
-        else _(
-            "{write} writes parameters that lie in the memory of {source}, so it writes {source}, and {step} trains "
-            "them there; {again} then takes that memory again, as if nobody had. PyTorch gives no error."
-        ).format(
-            write=wording.spot(write.site),
-            step=wording.spot(stale.write.site),
-            source=named,
-            again=wording.spot(stale.read.callsite),
-        ),
-        fix=_("Give the parameters memory of their own: hand over a copy (`.clone()`)."),
-        variable=name,
-        read=stale.read,
-        tensor=source,
-        write=write,
-    )
-
-
-RULE = Rule(check)
