@@ -4,7 +4,9 @@
 #                 wheel, and of all others a tenth, another one with each commit (tests/drawing_lots.py)
 #   make test-all everything, for CI and before a release: also style and types, each labelled program run anew, PyTorch's
 #                 own databases, generated cells, kernels with the newest and the oldest tools, Paddle, browsers, other
-#                 people's suites; pytest's closing line is the last one
+#                 people's suites; pytest's closing line is the last one;
+#                 of the proofs that tests/proven.json lists for these very files, nine tests in ten are left out
+#   make prove    runs the proofs whose files changed and writes tests/proven.json; make prove ANEW=1 runs all
 #   make check    while one works: style, types, and all tests that are not slow
 #   make gate     what the rules say of the recorded traces of all labelled programs, against the golden file, in a minute;
 #                 make gate ACCEPT=1 writes that file anew
@@ -15,7 +17,8 @@
 #   make demo     runs notebooks/quickstart.ipynb in a real kernel, prints its findings, writes build/quickstart.html; a
 #                 minute, in .venv-demo with no tools of development, or in .venv where there is one
 #   make lint     style and types only
-#   make lessons  runs the teaching notebooks and saves them with their outputs
+#   make lessons  makes the teaching notebooks of their texts, and runs them
+#   make gallery  the course as static pages with its reports and pictures, in build/gallery; three minutes
 #   make docs     the documentation site, from docs/ and the notebooks, in build/site; a broken link is an error
 #   make bench    what a watch costs on this machine, ten minutes; build/bench.json (other tools: pip install .[bench])
 #   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
@@ -38,8 +41,9 @@ DEMO_INSTALLED := $(DEMO)/.installed
 PADDLE := .venv-paddle
 PADDLE_INSTALLED := $(PADDLE)/.installed
 PACKAGING := .venv-dist
+OUTPUTS := build/outputs/made
 
-.PHONY: check gate test test-all dist cuda everything paddle paddle-beside demo lint lessons docs bench suites corpus browser
+.PHONY: check gate prove test test-all dist cuda everything paddle paddle-beside demo lint lessons gallery docs bench suites corpus browser
 
 # Hundreds of processes of the tests import the package; its bytecode is kept, whatever the caller's habit.
 export PYTHONDONTWRITEBYTECODE :=
@@ -60,7 +64,10 @@ test-all: $(INSTALLED)
 	@$(MAKE) --no-print-directory --jobs lint paddle-beside everything
 
 everything: $(INSTALLED)
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n auto --dist worksteal --unproven
+
+prove: $(INSTALLED)
+	@$(BIN)/python tests/proven.py $(if $(ANEW),--anew)
 
 # It needs no more than this repository, pytest and a PyTorch with CUDA.
 cuda: $(INSTALLED)
@@ -102,7 +109,15 @@ demo: $(or $(wildcard $(INSTALLED)),$(DEMO_INSTALLED))
 lessons: $(INSTALLED)
 	@$(BIN)/python notebooks/build.py
 
-docs: $(INSTALLED)
+# The outputs of the notebooks, which no one commits. After a change of the package: make lessons.
+$(OUTPUTS): $(wildcard notebooks/*.md notebooks/*/*.md) | $(INSTALLED)
+	@$(BIN)/python notebooks/build.py --outputs
+	@touch $@
+
+gallery: $(OUTPUTS)
+	@$(BIN)/python notebooks/gallery.py
+
+docs: $(INSTALLED) $(OUTPUTS)
 	@$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs --doctree-dir build/doctrees . build/site
 	@echo "build/site/index.html"
 

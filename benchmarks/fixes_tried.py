@@ -34,6 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from hazards.patching import patched
 from programs import score
 
+from inplace_magic.proving import words
+
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 FOLDERS = (score.packed.FIRST, score.packed.FURTHER)
 PATIENT_KINDS = {"leaf-written": "leaf_error", "multi-output-view-written": "view_error"}
@@ -48,6 +50,9 @@ SYMPTOMS = {
 }
 COLUMNS = ("programs", "found", "fix offered", "proven", "other numbers", "refuted", "not tried", "no fix")
 TRUTH = ("rule's fix refuted", "cured, as the author says", "not cured", "gradient error measured")
+SLOPES = ("consistent", "of no derivative", "contradicted and shown")
+"""Of the fixes that are shown with other numbers: whose gradients are the derivative of the loss, or those of the
+forward; whose program asks for others, as the sentence below it says; and those for which nothing else is why."""
 
 
 def a_shell() -> Any:
@@ -126,6 +131,11 @@ def counted(before: Any, after: Any, cures: Callable[[list[str]], bool]) -> tupl
     row["fix offered"] = int(bool(old.diff))
     row[new.proof.verdict if old.diff or new.diff else "no fix"] += 1
     row["gradient error measured"] = int(any(hazard.proof.gradient_errors for _old, hazard in pairs))
+    for _old, hazard in pairs:
+        said = {each.template for each in hazard.proof.told} if hazard.diff else set()
+        row["consistent"] += bool(said & {words.SLOPE, words.SAME_GRADIENTS, words.SAME_LOSS})
+        row["of no derivative"] += words.NO_SLOPE_MEANT in said
+        row["contradicted and shown"] += words.NOT_THE_SLOPE in said
     refuted = [one.code for one, other in pairs if one.diff and one.diff not in shown_or_priced(other)]
     row["rule's fix refuted"] = int(bool(refuted))
     kept = [
@@ -172,7 +182,7 @@ def main() -> int:
         rows[symptom] += row
         if options.v:
             print(f"patient {key} ({symptom}): {told}", flush=True)
-    print(tables.counts("kind", (*COLUMNS, *TRUTH), {SYMPTOMS[symptom]: row for symptom, row in rows.items()}))
+    print(tables.counts("kind", (*COLUMNS, *TRUTH, *SLOPES), {SYMPTOMS[symptom]: row for symptom, row in rows.items()}))
     print(f"\n{time.perf_counter() - begin:.0f} s")
     return 0
 

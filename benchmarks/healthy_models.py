@@ -72,7 +72,7 @@ are the torch calls of the last run, those that build the model included. *Findi
 `silent` or `warning`, and faults, over all watched runs: levels {levels}; as one cell, as cells between
 `%inplace_watch on` and `off`, and as a function under `watch()`. *Same*: every loss, parameter, gradient, buffer and
 optimizer state is that of the unwatched run, bit for bit. The rows in small letters are the programs of
-`tests/healthy/programs/`.
+`tests/healthy/programs.md`.
 
 {table}
 """

@@ -24,8 +24,8 @@ import paddle.nn.functional as F
 
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
 from inplace_magic.capture.paddle.memory import Memory
+from inplace_magic.capture.paddle.reach import PADDLE_FRAMES
 from inplace_magic.capture.paddle.spots import Spot, put_on, spots, take_off, wardrobe_of
 from inplace_magic.capture.paddle.traits import LEAF_SINK
 from inplace_magic.capture.sessions import Sessions

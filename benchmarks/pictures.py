@@ -27,7 +27,7 @@ import inplace_magic
 from inplace_magic.language import use_language
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.page.opened import detail_of
+from inplace_magic.render.page.html import detail_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.report import Report
 

@@ -34,6 +34,7 @@ from traitlets.config import Config
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path.insert(0, str(TESTS))
 from forking.starting import python  # noqa: E402  # found by the line above
+from healthy import compare as healthy  # noqa: E402  # the same
 from programs import score  # noqa: E402  # the same
 
 from inplace_magic.record.places import Callsite  # noqa: E402
@@ -43,7 +44,7 @@ FOLDERS = [*score.packed.SETS]
 FILLINGS = range(1, 256, 50)
 """With what glibc fills the memory that it gives out, see ``mallopt(3)``."""
 UNDER_US = ["-m", "inplace_magic", "--quiet", "--save", "report.json"]
-HEALTHY = TESTS / "healthy" / "programs"
+HEALTHY = TESTS / "healthy" / "programs.md"
 
 
 def told(case: dict[str, Any], source: str, report: Report | None, above: int) -> tuple[Any, ...]:
@@ -141,7 +142,7 @@ def unlike(plain: Ended, watched: Ended) -> list[str]:
 def programs(folder: Path, only: list[str]) -> Iterator[tuple[str, dict[str, Any], str]]:
     """(name, label, text) of those in a folder."""
     if folder == HEALTHY:
-        found = [(path.stem, {}, path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.py"))]
+        found = [(name, {}, text) for name, text in healthy.programs().items()]
     else:
         found = [(case["case"], case, score.source_of(folder, case["case"])) for case in score.cases_in(folder)]
     for name, case, source in found:

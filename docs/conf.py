@@ -1,7 +1,7 @@
 """The documentation site: `make docs` builds it into build/site, without a network. Sphinx reads this file.
 
 The source folder is the repository's root, so a link that leads somewhere on a code host leads to the same page here.
-Notebooks are shown with the outputs that are kept beside them; nothing is executed.
+Notebooks are shown with the outputs that `notebooks/build.py --outputs` wrote; Sphinx executes nothing.
 """
 
 from __future__ import annotations
@@ -89,12 +89,13 @@ def _codes_lead_to_their_pages(app: Any, page: str, template: str, context: dict
 
 
 def _with_its_outputs(app: Any, page: str, source: list[str]) -> None:
-    """A notebook as it was run."""
+    """Put the outputs into a notebook that was run."""
     notebook = Path(app.srcdir, f"{page}.ipynb")
     if notebook.is_relative_to(ROOT / "notebooks"):
         kept = kept_outputs.beside(notebook)
-        app.env.note_dependency(str(kept))
-        source[0] = kept_outputs.put_back(source[0], kept.read_text(encoding="utf-8"))
+        if kept.exists():  # the lesson of Paddle runs where Paddle is installed
+            app.env.note_dependency(str(kept))
+            source[0] = kept_outputs.put_back(source[0], kept.read_text(encoding="utf-8"))
 
 
 def _with_its_place(app: Any, page: str, source: list[str]) -> None:

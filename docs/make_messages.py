@@ -3,9 +3,11 @@
     python docs/make_messages.py
 
 Every ``_("…")``, ``ngettext``, ``pgettext`` and ``N_`` of the package goes into ``locale/<language>/LC_MESSAGES/*.po``;
-what is new there has an empty ``msgstr`` to fill in, what the code no longer says is dropped. Run it again when the
-``msgstr`` are written: the ``.mo`` files, which the package reads, are made of them. ``tests/test_language.py`` fails
-while a message is not translated or a ``.mo`` differs from its ``.po``.
+what is new there has an empty ``msgstr`` to fill in, what the code no longer says is dropped. A test fails while a
+message is not translated.
+
+The package reads ``.mo`` files, which are compiled from the ``.po`` and not committed: by this command, by the start of
+pytest, and by pip when it builds a wheel or makes an editable install (``Catalogues`` is a build hook of hatchling's).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "inplace_magic"
@@ -73,6 +76,23 @@ def compiled(catalog: Catalog) -> bytes:
     return buffer.getvalue()
 
 
+def compile_all() -> None:
+    """Compile each catalogue whose ``.mo`` is missing or older than its ``.po``."""
+    for path in LOCALE.rglob("*.po"):
+        made = path.with_suffix(".mo")
+        if not made.exists() or made.stat().st_mtime < path.stat().st_mtime:
+            made.write_bytes(compiled(read(path, path.parent.parent.name)))
+
+
+class Catalogues(BuildHookInterface[Any]):
+    """Compiles the catalogues before hatchling collects the files of a wheel, or of an editable install."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called by hatchling; a file that git ignores is packed where it is named as an artifact."""
+        compile_all()
+        build_data["artifacts"].append("*.mo")
+
+
 def written(catalog: Catalog) -> bytes:
     """The bytes of the ``.po`` file: no line numbers and no dates, which would change with every edit."""
     buffer = io.BytesIO()
@@ -85,16 +105,16 @@ def written(catalog: Catalog) -> bytes:
 
 
 def main() -> None:
-    """Updates and compiles every catalogue, and says how many messages wait for a translation."""
+    """Update and compile every catalogue, and print how many messages wait for a translation."""
     for language in sorted(folder.name for folder in LOCALE.iterdir() if folder.is_dir()):
         for domain in DOMAINS:
             path = path_of(language, domain)
             catalog = read(path, language)
             catalog.update(extracted(domain), no_fuzzy_matching=True)
             path.write_bytes(written(catalog))
-            path.with_suffix(".mo").write_bytes(compiled(read(path, language)))
             waiting = sum(1 for message in catalog if message.id and not _translated(message.string))
             print(f"{path.relative_to(ROOT)}: {len(catalog)} messages, {waiting} to be translated")
+    compile_all()
 
 
 def _translated(string: object) -> bool:

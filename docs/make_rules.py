@@ -44,13 +44,8 @@ class Rule:
     severity: str
     text: str
     """The page as it stands there."""
-    file: str
-    """Where, in ``hazards``."""
-
-    @property
-    def name(self) -> str:
-        """What it is called in ``of_paddle.py``."""
-        return Path(self.file).stem
+    name: str
+    """What it is called in ``of_paddle.py``: the heading of its page."""
 
     @property
     def page(self) -> str:
@@ -84,7 +79,7 @@ def rules() -> list[Rule]:
 def _read(rule: FromCode) -> Rule:
     folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
     if rule.code:
-        return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", f"pages/{rule.code}.md")
+        return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", rule.code)
     file = f"{folder}/{module}.py"
     tree = ast.parse((HAZARDS / file).read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
@@ -95,7 +90,7 @@ def _read(rule: FromCode) -> Rule:
             f"The rule {module} needs a page, the codes of its findings as constants, and one severity; "
             f"found codes {codes} and severities {sorted(severities)}."
         )
-    return Rule(module, folder, tuple(codes), severities.pop(), text, f"pages/{rule.name}.md")
+    return Rule(module, folder, tuple(codes), severities.pop(), text, rule.name)
 
 
 def _severity(node: ast.AST) -> str | None:
@@ -120,8 +115,7 @@ def page(rule: Rule) -> str:
     codes = "" if len(rule.codes) == 1 else "Findings: " + ", ".join(f"`{code}`" for code in rule.codes) + ".\n\n"
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"
-        f"---\n\n[All findings](index.md). This page stands in "
-        f"`inplace_magic/hazards/{rule.file}`.\n"
+        "---\n\n[All findings](index.md). This page stands in `inplace_magic/hazards/pages`.\n"
     )
 
 

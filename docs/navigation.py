@@ -10,6 +10,7 @@ BELOW = {
     "docs/zh/README": ["notebooks", "faq", "errors/index", "magics"],
     "docs/zh/faq": ["faq-paddle"],
     "docs/magics": ["front-ends", "memory"],
+    "docs/api": ["tables"],
     "docs/scripts": ["tests", "machines", "gpus", "paddle"],
     "docs/how-it-works": [
         "in-detail",

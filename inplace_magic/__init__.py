@@ -12,22 +12,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from inplace_magic.answering.asked import answer
-    from inplace_magic.answering.hooks import install, uninstall
-    from inplace_magic.api import analyze, watch
-    from inplace_magic.comparing.compare import compare
-    from inplace_magic.comparing.comparison import Comparison
-    from inplace_magic.errors import CompareError, CopyError, InplaceMagicError, OptionError, ReportFormatError
-    from inplace_magic.hazards import Hazard
-    from inplace_magic.last import last_report
-    from inplace_magic.proving.why import why
-    from inplace_magic.ranks.watched import watched
-    from inplace_magic.record.answer import Answer
-    from inplace_magic.record.options import WatchOptions
-    from inplace_magic.record.places import Callsite
-    from inplace_magic.record.trace import Trace
-    from inplace_magic.report import Report
-    from inplace_magic.scheduling import schedule
+    from inplace_magic.answering.asked import answer as answer
+    from inplace_magic.answering.hooks import install as install
+    from inplace_magic.answering.hooks import uninstall as uninstall
+    from inplace_magic.comparing.compare import compare as compare
+    from inplace_magic.comparing.comparison import Comparison as Comparison
+    from inplace_magic.errors import CompareError as CompareError
+    from inplace_magic.errors import CopyError as CopyError
+    from inplace_magic.errors import InplaceMagicError as InplaceMagicError
+    from inplace_magic.errors import OptionError as OptionError
+    from inplace_magic.errors import ReportFormatError as ReportFormatError
+    from inplace_magic.hazards import Hazard as Hazard
+    from inplace_magic.proving.why import why as why
+    from inplace_magic.ranks.watched import watched as watched
+    from inplace_magic.record.answer import Answer as Answer
+    from inplace_magic.record.options import WatchOptions as WatchOptions
+    from inplace_magic.record.places import Callsite as Callsite
+    from inplace_magic.record.trace import Trace as Trace
+    from inplace_magic.report import Report as Report
+    from inplace_magic.watching.api import analyze as analyze
+    from inplace_magic.watching.api import watch as watch
+    from inplace_magic.watching.last import last_report as last_report
+    from inplace_magic.watching.scheduling import schedule as schedule
 
 __version__ = "0.1.0"
 
@@ -44,44 +50,19 @@ _PUBLIC = {
     "ReportFormatError": "errors",
     "Trace": "record.trace",
     "WatchOptions": "record.options",
-    "analyze": "api",
+    "analyze": "watching.api",
     "answer": "answering.asked",
     "compare": "comparing.compare",
     "install": "answering.hooks",
-    "last_report": "last",
-    "schedule": "scheduling",
+    "last_report": "watching.last",
+    "schedule": "watching.scheduling",
     "uninstall": "answering.hooks",
-    "watch": "api",
+    "watch": "watching.api",
     "watched": "ranks.watched",
     "why": "proving.why",
 }
 
-__all__ = [
-    "Answer",
-    "Callsite",
-    "CompareError",
-    "Comparison",
-    "CopyError",
-    "Hazard",
-    "InplaceMagicError",
-    "OptionError",
-    "Report",
-    "ReportFormatError",
-    "Trace",
-    "WatchOptions",
-    "analyze",
-    "answer",
-    "compare",
-    "install",
-    "last_report",
-    "load_ipython_extension",
-    "schedule",
-    "uninstall",
-    "unload_ipython_extension",
-    "watch",
-    "watched",
-    "why",
-]
+__all__ = [*sorted(_PUBLIC), "load_ipython_extension", "unload_ipython_extension"]
 
 
 def __getattr__(name: str) -> Any:

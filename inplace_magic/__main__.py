@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from inplace_magic.command_line import main
+from inplace_magic.cli.command_line import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

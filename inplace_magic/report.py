@@ -15,8 +15,7 @@ from inplace_magic.needed import needed
 from inplace_magic.record import codec
 from inplace_magic.record.blindness import retold
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.live import LiveTensors
-from inplace_magic.record.origin import Origin
+from inplace_magic.record.origin import LiveTensors, Origin
 from inplace_magic.record.trace import Trace
 from inplace_magic.report_names import FOR_ALL, no_attribute
 from inplace_magic.saved_report import FORMAT, FORMAT_VERSION, parts_of, parts_of_text
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from inplace_magic.hazards.suspects import Suspect
-    from inplace_magic.render.page.picture import Graph
+    from inplace_magic.render.page.html import Graph
     from inplace_magic.widgets.report_widget import ReportWidget
 
 FrameView = Literal["tensors", "calls", "lines", "memory", "ops", "saved"]
@@ -268,7 +267,7 @@ class Report:
     @property
     def graph(self) -> Graph:
         """The autograd graph, mutated nodes highlighted; as the last value of a cell it shows itself."""
-        from inplace_magic.render.page.picture import Graph
+        from inplace_magic.render.page.html import Graph
 
         return Graph(self)
 

@@ -3,15 +3,13 @@
     python notebooks/build.py              build all, English and Chinese
     python notebooks/build.py 01 zh/03     build some: a beginning of the path in notebooks/, the language may be left out
     python notebooks/build.py paddle       build the lesson on Paddle, where paddle is installed (`.venv-paddle`)
-    python notebooks/build.py --check      build and write nothing; fail where a kept notebook differs from what was built
-    python notebooks/build.py --run        run and write nothing, in as many kernels as there are cores; fail where a cell
-                                           fails (another version of the tools than the one whose outputs are kept)
+    python notebooks/build.py --run        run and write nothing; fail where a cell fails
+    python notebooks/build.py --outputs    run, and write the outputs alone: what the site and the gallery need
 
-All of them ask before they show, so what a cell gave is not kept in the notebook but in ``outputs/en/01_….json``, from where
-the documentation site takes it.
+``--run`` and ``--outputs`` take one kernel a core, which all of its notebooks share; the others take a fresh one each.
 
-The text is what people write and review. What differs between two runs on one machine is taken out of the outputs, see
-``clean``; what a lesson says about addresses it says by comparing them.
+People write and review the text. The notebook has no outputs, since each one asks before it shows;
+``build/outputs/en/01_….json`` has them. ``clean`` takes out what differs between two runs on one machine.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
-from inplace_magic.render.page.packing import packed, unpacked
+from inplace_magic.render.page.explorer import packed, unpacked
 
 HERE = Path(__file__).resolve().parent
 LANGUAGES = ("en", "zh")
@@ -78,11 +76,11 @@ the line's end as one. (After ``？**`` there has to be one, else the stars are 
 
 
 def main() -> int:
-    """Exit status 0 when every notebook was built, or stands as it was; else 1."""
+    """Return exit status 0 if every chosen notebook ran, else 1."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--check", action="store_true")
     parser.add_argument("--run", action="store_true")
+    parser.add_argument("--outputs", action="store_true")
     arguments = parser.parse_args()
     known = [*QUICKSTART, *texts()]
     if any(name.startswith("paddle") for name in arguments.names):
@@ -91,30 +89,31 @@ def main() -> int:
     chosen = [text for text in known if not arguments.names or any(_is_meant(text, each) for each in arguments.names)]
     began = time.perf_counter()
     kernels = os.cpu_count() or 1
-    shares = [chosen[at::kernels] for at in range(kernels)] if arguments.run else [[text] for text in chosen]
+    shared = arguments.run or arguments.outputs
+    shares = [chosen[at::kernels] for at in range(kernels)] if shared else [[text] for text in chosen]
     with ProcessPoolExecutor() as processes:
-        done = processes.map(_of_one_kernel if arguments.run else _of_fresh_kernels, filter(None, shares))
+        done = processes.map(_of_one_kernel if shared else _of_fresh_kernels, filter(None, shares))
         results = {text: result for share in done for text, result in share.items()}
     failures = 0
     for text in chosen:
         content, failure, seconds = results[text]
-        kept = text.with_suffix(".ipynb")
-        problem = failure
-        for path, made in _files(kept, content) if not failure else ():
-            if arguments.check and (not path.exists() or path.read_text(encoding="utf-8") != made):
-                problem = f"{path.relative_to(HERE)} differs from what is kept"
-            elif not (arguments.check or arguments.run):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(made, encoding="utf-8")
-        failures += bool(problem)
-        print(f"{kept.relative_to(HERE)}: {problem or f'{len(content.encode()):,} bytes'}, {seconds:.0f} s")
+        notebook = text.with_suffix(".ipynb")
+        if not failure and not arguments.run:
+            _write(notebook, content, outputs_alone=arguments.outputs)
+        failures += bool(failure)
+        print(f"{notebook.relative_to(HERE)}: {failure or f'{len(content.encode()):,} bytes'}, {seconds:.0f} s")
     print(f"{len(chosen)} notebooks in {time.perf_counter() - began:.0f} s")
     return 1 if failures or not chosen else 0
 
 
-def _files(notebook: Path, content: str) -> Iterator[tuple[Path, str]]:
-    """The notebook as learners open it, and what its cells gave."""
-    yield from zip((notebook, kept_outputs.beside(notebook)), kept_outputs.taken_out(content), strict=True)
+def _write(notebook: Path, content: str, *, outputs_alone: bool) -> None:
+    """Write the notebook as learners open it, and its outputs."""
+    parts = dict(zip((notebook, kept_outputs.beside(notebook)), kept_outputs.taken_out(content), strict=True))
+    if outputs_alone:
+        del parts[notebook]
+    for path, part in parts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(part, encoding="utf-8")
 
 
 def texts() -> list[Path]:

@@ -1,8 +1,8 @@
-"""What a notebook's cells gave when it was run, in a file of its own beside the notebook that learners open.
+"""The outputs of a notebook's cells, in a file of their own.
 
-An answer that is saved in a notebook is seen before the guess: JupyterLab shows the first line of a folded output too, and
-Colab and VS Code fold nothing. So ``en/01_….ipynb`` has no outputs, ``outputs/en/01_….json`` has them by the id of their
-cell, and the documentation site puts the two together.
+A saved answer is seen before the guess: JupyterLab shows the first line of a folded output too, and Colab and VS Code fold
+nothing. So ``notebooks/en/01_….ipynb`` has no outputs. ``build/outputs/en/01_….json``, written by ``build.py --outputs``,
+has them by the id of their cell; the documentation site and the gallery put the two together.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ HERE = Path(__file__).resolve().parent
 
 
 def beside(notebook: Path) -> Path:
-    """Where the outputs of a notebook are kept."""
-    return HERE / "outputs" / notebook.resolve().relative_to(HERE).with_suffix(".json")
+    """Return the file of a notebook's outputs."""
+    return HERE.parent / "build" / "outputs" / notebook.resolve().relative_to(HERE).with_suffix(".json")
 
 
 def taken_out(run: str) -> tuple[str, str]:
-    """The file of a notebook that was run, as that of one that never was, and that of its outputs."""
+    """Return the text of a notebook without its outputs, and the text of the file with its outputs."""
     notebook, kept = json.loads(run), {}
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
@@ -30,7 +30,7 @@ def taken_out(run: str) -> tuple[str, str]:
 
 
 def put_back(never_run: str, kept: str) -> str:
-    """The file of the notebook as it was run."""
+    """Return the text of the notebook with its outputs."""
     notebook, outputs = json.loads(never_run), json.loads(kept)
     for cell in notebook["cells"]:
         cell.update(outputs.get(cell["id"], {}))

@@ -8,13 +8,16 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import drawing_lots
+import proven
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from scripts import script
 from traitlets.config import Config
 
 import inplace_magic
@@ -27,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # formats of strings that no notebook has. None stands for what cannot be imported.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-collect_ignore = ["programs", "healthy/programs"]
+collect_ignore = ["programs"]
 """Labelled programs are no tests, whatever their names end in."""
 
 RUN_ON = ("torch", "ipython", "ipykernel", "ipywidgets", "anywidget", "traitlets", "pandas", "numpy")
@@ -39,7 +42,9 @@ SLOW = (
     "tests/suites",  # processes of pytest
     "tests/corpus",  # forks, each of which trains
     "tests/no_harm/test_operators.py",
+    "tests/test_rounds.py::test_a_long_program",
     "tests/test_rounds.py::test_a_program",
+    "tests/test_rounds.py::test_the_diffs",
     "tests/no_harm",
     "tests/lessons/test_run",  # kernels
     "tests/test_notebooks.py",
@@ -96,9 +101,18 @@ in: then most of them are on one worker, which runs for all of them what each of
 PYTHONS_ROUNDS = pytest.StashKey[tuple[int, int, int]]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--unproven", action="store_true", help="leave out nine in ten tests of each proof in proven.json")
+    parser.addoption("--proof", action="append", metavar="BEGINNING", help="run the tests of this proof alone")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Has the garbage collector look less often than it does by itself: reports, pages and syntax trees are made by the
-    thousand here, and to walk through them every 700 objects took an eighth of all time."""
+    thousand here, and to walk through them every 700 objects took an eighth of all time. Compiles the catalogues first,
+    once for all workers."""
+    if not hasattr(config, "workerinput"):
+        with suppress(ImportError):  # beside a GPU there may be no more than pytest and torch
+            script("docs/make_messages.py").compile_all()
     config.stash[PYTHONS_ROUNDS] = gc.get_threshold()
     gc.set_threshold(50_000, 10, 100)
 
@@ -109,9 +123,18 @@ def pytest_report_header() -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the slow tests, and those of them that ``make test`` leaves out, and puts them first; tests of one file, or
     of one labelled program, stay together."""
+    asked, unproven = config.getoption("proof"), config.getoption("unproven")
+    left_out = {
+        item.nodeid
+        for item in items
+        if (asked and proven.proof_of(item.nodeid) not in asked) or (unproven and is_left_out(item.nodeid))
+    }
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]
     places: list[tuple[int, str]] = []
     for item in items:
         place = slowness(item)
@@ -123,6 +146,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places.append((len(SLOW), item.name.partition("[")[2]) if of_program else (place, ""))
     order = sorted(range(len(items)), key=places.__getitem__)
     items[:] = [items[index] for index in order]
+
+
+def is_left_out(name: str) -> bool:
+    """True if the test belongs to a proof that was made already, and this commit did not draw it."""
+    proof = proven.proof_of(name)
+    drawn = drawing_lots.is_drawn(name, drawing_lots.number_of_commits())
+    return proof is not None and not drawn and proven.is_proven(proof)
 
 
 def slowness(item: pytest.Item) -> int:

@@ -1,7 +1,7 @@
 """Which slow tests are part of ``make test``: a smoke test of each kind in every run, and a tenth of the rest.
 
 Which tenth depends on how many commits there are, so that any ten commits in a row run everything that can be drawn.
-``make test-all`` runs all of it.
+``make test-all`` runs all of it, but what is proven already (``proven.py``).
 """
 
 from __future__ import annotations

@@ -52,6 +52,11 @@ def stored_in(programs: Path) -> Iterator[tuple[str, Report]]:
         yield name, _report(data)
 
 
+def names_in(programs: Path) -> list[str]:
+    """Return the names of the stored programs of a set."""
+    return [line[2 : line.index(b'"', 2)].decode() for line in _lines(archive_of(programs))]
+
+
 @lru_cache(maxsize=4)  # tests of one program come one after the other
 def stored(name: str) -> Report | None:
     """Return the report of one program from its stored trace; None where it has none."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from forking.starting import python
 
-from inplace_magic.command_line import MACHINES
+from inplace_magic.cli.command_line import MACHINES
 from inplace_magic.report import Report
 
 UNDER_US = ("-m", "inplace_magic")

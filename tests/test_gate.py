@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import gate
+import proven
 import pytest
 import stored
 from programs import packed
@@ -16,6 +17,8 @@ SETS = [pytest.param(each, id=stored.name_of(each)) for each in packed.SETS]
 @pytest.mark.parametrize("programs", SETS)
 def test_the_recorded_programs_are_told_as_the_golden_file_says(programs: Path) -> None:
     rows = gate.judged(programs)
+    names = {case["case"] for case in packed.cases_in(programs)}
+    assert {row.name for row in rows} == names - proven.without_trace(), "run `python tests/proven.py`"
     assert [text for row in rows for text in gate.complaints(row)] == []
     changed = [row for row in rows if json.loads(json.dumps(row.golden)) != gate.golden().get(row.name)]
     assert changed == [], "if that is meant: `make gate ACCEPT=1`"

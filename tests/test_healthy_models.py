@@ -1,8 +1,8 @@
 """Healthy models stay what they are under the watch, and nothing is said against them.
 
-The programs in ``healthy/programs`` are whole training loops as people write them: in-place ReLUs and sums, fused and
-foreach optimizers, buffers, caches, replay memories, averaged weights. ``benchmarks/healthy_models.py`` runs them too,
-with the model families of ``transformers``.
+The programs in ``healthy/programs.md`` are whole training loops as people write them: in-place ReLUs and sums, fused
+and foreach optimizers, buffers, caches, replay memories, averaged weights. ``benchmarks/healthy_models.py`` runs them
+too, with the model families of ``transformers``.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import inplace_magic
 from inplace_magic.analysis.lanes import lanes_of
 from inplace_magic.render import to_mimebundle
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.measure import fitting
+from inplace_magic.render.timeline.places import fitting
 from inplace_magic.report import Report
 from inplace_magic.source.remembered import for_the_same_lines
 

@@ -11,7 +11,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 from scripts import ROOT
 
-from inplace_magic.startup import FIRST, LAST
+from inplace_magic.cli.startup import FIRST, LAST
 
 THEIRS = {
     "none": None,

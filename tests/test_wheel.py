@@ -14,6 +14,7 @@ import pytest
 from forking.starting import python
 from scripts import ROOT, script
 
+MADE = {".pyc", ".mo"}
 OF_THE_SOURCE_ALONE = {".pyc", ".po"}
 
 
@@ -75,9 +76,10 @@ def uploaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where pip put a zip of the checkout, as docs/notebooks.md tells people on Colab and Kaggle to install it."""
     folder = tmp_path_factory.mktemp("uploaded")
     with zipfile.ZipFile(folder / "inplace_magic.zip", "w") as archive:
-        for file in (path for path in (ROOT / "inplace_magic").rglob("*") if path.is_file() and path.suffix != ".pyc"):
-            archive.write(file, file.relative_to(ROOT))
-        for name in ("pyproject.toml", "README.md", "LICENSE", ".ci/readme_for_index.py"):
+        for file in (ROOT / "inplace_magic").rglob("*.*"):
+            if file.suffix not in MADE:
+                archive.write(file, file.relative_to(ROOT))
+        for name in ("pyproject.toml", "README.md", "LICENSE", ".ci/readme_for_index.py", "docs/make_messages.py"):
             archive.write(ROOT / name, name)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     put = [*pip, "--target", str(folder / "site"), str(folder / "inplace_magic.zip")]

@@ -7,7 +7,7 @@ through the trace makes 10,000 × 10,000 steps; so every question has an index, 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
@@ -67,8 +67,6 @@ class Accesses(SortedCalls):
         """The counted writes that came after `version` of what was saved, oldest first.
 
         Args:
-            saved: what was saved.
-            version: at which version.
             end: only writes before the call of that index; None: all.
         """
         if saved.counter is None or version is None or saved.counter not in self._counted:
@@ -98,20 +96,6 @@ class Accesses(SortedCalls):
                 if mutation.storage is not None:
                     found.setdefault(mutation.storage, []).append((call, mutation))
         return found
-
-    def last_writes(self, storage: int | None) -> dict[tuple[object, ...], int]:
-        """The last write to a memory that each line made or led to, by (function, cell, file, line)."""
-        if storage not in self._last_writes:
-            self._last_writes[storage] = {
-                (place.function, place.cell, place.file, place.line): call.index
-                for call, _ in (self.writes_to_storage.get(storage, ()) if storage is not None else ())
-                for place in (call.callsite.chain if call.callsite is not None else ())
-            }
-        return self._last_writes[storage]
-
-    @cached_property
-    def _last_writes(self) -> dict[int | None, dict[tuple[object, ...], int]]:
-        return {}
 
     def wrote(self, call: int, storage: int) -> bool:
         """Whether a call wrote a memory."""
@@ -237,16 +221,10 @@ class Accesses(SortedCalls):
                 found.setdefault(call.inputs[0].storage, []).append(call.index)
         return found
 
-    def places_that_read(self, tensor: int) -> Iterable[Callsite | None]:
-        """The places whose calls a tensor went into; of queries, those that took its values."""
-        return self._readers.get(tensor, {})
-
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
         """The calls after another one that a tensor went into, oldest first; of queries, those that took its values.
 
         Args:
-            tensor: the tensor.
-            after: index of the call after which to look.
             counts: which places count; asked once for each place.
         """
         rest = []

@@ -69,7 +69,6 @@ class Backwards(Accesses):
         """The nodes from which backward comes to one of some tensors.
 
         Args:
-            tensors: the tensors.
             among: nodes to look at, and all that backward comes to from them. A parameter has users in every graph of a
                 long run; the walk goes through those of one.
         """
@@ -130,8 +129,6 @@ class Backwards(Accesses):
         once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
 
         Args:
-            node: a node that still holds what it saved.
-            wrote: index of the write.
             parameter_saved: where a parameter was written, index of the call that saved it: a training step that
                 began after it counts as well.
         """
@@ -144,7 +141,8 @@ class Backwards(Accesses):
     def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
         """Whether a node lies behind one that is alive and that the backwards `ran` did not use.
 
-        The walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
+        What no call made, those backwards made themselves with ``create_graph``: it is let go with the gradients. The
+        walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
         visited once.
         """
         if ran not in self._another:
@@ -156,7 +154,9 @@ class Backwards(Accesses):
             here: int | None = todo.pop()
             assert here is not None
             known_here = known.get(here)
-            if known_here or (known_here is None and here not in used and self.nodes[here].ended is None):
+            node = self.nodes[here]
+            unused = here not in used and node.ended is None and node.call is not None
+            if known_here or (known_here is None and unused):
                 while here is not None:
                     known[here] = True
                     here = came_from[here]

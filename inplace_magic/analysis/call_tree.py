@@ -7,7 +7,7 @@ one piece of code the lines go forward, so a place that comes again begins anoth
     line 3, line 4, line 5, line 4, line 5, line 6   ->   line 3, 2 x (line 4, line 5), line 6
 
 Two blocks of one class, run one after the other from the same place, look exactly like a loop in that class. Which
-of the two ran a call, the parameters tell; see :mod:`inplace_magic.analysis.tree.rooms`. Where nothing tells it they
+of the two ran a call, the parameters tell; see :mod:`.tree.loops`. Where nothing tells it they
 are drawn as a loop: two passes of the same code.
 """
 
@@ -19,9 +19,8 @@ from typing import NamedTuple
 
 from inplace_magic.analysis.tree.alike import Alike
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of, module_path
-from inplace_magic.analysis.tree.loops import Level, add_part, close_loop
+from inplace_magic.analysis.tree.loops import Level, add_part, close_loop, in_rows, runs_of
 from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
-from inplace_magic.analysis.tree.rooms import in_rows, runs_of
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.places import Callsite
 
@@ -133,9 +132,6 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
     """The parts of one group: neighbours with the same step at this depth belong together, then loops are found.
 
     Args:
-        placed: the calls of the group.
-        depth: number of the step at which to look.
-        alike: the groups so far.
         known: it is told which module runs them. Then two calls of one function inside library code are no loop.
     """
     levels = [Level()]

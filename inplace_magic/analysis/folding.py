@@ -12,8 +12,7 @@ from inplace_magic.analysis.call_tree import layers_path, lines_of
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut, cut_of
 from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path, passes_of
-from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
-from inplace_magic.analysis.tree.holes import has_hole
+from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, has_hole
 from inplace_magic.analysis.vertices import Edge
 
 _key = attrgetter("key")
@@ -28,7 +27,6 @@ def folded(
         groups: what to draw, as :func:`groups_of` gives it.
         keep: keys of vertices that must be drawn themselves.
         expanded: keys of folds to open, whatever the limit says.
-        limit: up to how many boxes further groups are opened.
     """
     return _Folding(cut_of(groups, keep=keep, expanded=expanded, limit=limit)).result()
 

@@ -49,7 +49,6 @@ class AutogradGraph:
         """The graph of a trace. Calls that gave no tensor are left out, unless they raised.
 
         Args:
-            trace: what was recorded.
             names: what :func:`names_of` gives for it, if that is known already.
             kept: the same of :func:`tensors_of_saved`.
             effects: the same of :attr:`.Story.effects`.
@@ -97,12 +96,7 @@ class AutogradGraph:
 class _Builder:
     """Walks the calls once and remembers the newest version of each tensor."""
 
-    def __init__(
-        self,
-        trace: Trace,
-        names: dict[int, str],
-        effects: dict[int, tuple[Effect, ...]] | None,
-    ) -> None:
+    def __init__(self, trace: Trace, names: dict[int, str], effects: dict[int, tuple[Effect, ...]] | None) -> None:
         self.effects = effects
         self.names = names
         self.modules = ModuleNames(trace)

@@ -13,8 +13,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.keepings import Keeping, keepings_of
-from inplace_magic.analysis.marks import Mark, judged
+from inplace_magic.analysis.marks import Keeping, Mark, judged, keepings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -76,7 +75,6 @@ def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> 
     """The lanes of a trace, in the order in which their storages were first met.
 
     Args:
-        story: the trace.
         graph: its graph, for the keys of vertices.
         kept: what :func:`tensors_of_saved` gives for it.
     """

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from inplace_magic.analysis.keepings import Keeping
+from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.story import Story
+from inplace_magic.record.autograd import AutogradNode
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 
 MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "reshaped", "moved", "rebound", "raised"]
@@ -75,4 +79,108 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
                 on_another = max(on_another, keeping.unbroken_until)
         passed = mark.call <= (on_another if mark.counter == counter else longest)
         found.append(replace(mark, kind="uncounted") if passed else mark)
+    return found
+
+
+End = Literal["freed", "died", "kept", "unknown"]
+"""How a keeping ended. ``freed``: backward went through the node and let go. ``died``: the node did. ``kept``: not
+before the end of the watch. ``unknown``: a backward failed somewhere on its way, or nothing told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What one autograd node keeps of one storage."""
+
+    call: int
+    """Index of the call that saved it."""
+    node: str
+    """As PyTorch names it: ``SigmoidBackward0``."""
+    names: tuple[str, ...]
+    """The node's own names for what it keeps: ``result``."""
+    version: int | None
+    tensor: int | None
+    counter: int | None = None
+    reads: tuple[int, ...] = ()
+    """Indexes of the backwards that went through the node without an error while it kept this."""
+    until: int | None = None
+    """``freed``, ``unknown``: index of the backward that freed it, or that failed. ``died``: how many calls had begun.
+    None: to the end of the watch, or nobody knows."""
+    end: End = "unknown"
+    key: str = ""
+    """The vertex of the graph for the version that was saved; empty when it has none."""
+
+    @property
+    def unbroken_until(self) -> float:
+        """Index of the call up to which it was certainly kept."""
+        if self.until is None:
+            return float("inf") if self.end == "kept" else self.call
+        return self.until
+
+
+_keeping = filled(Keeping)
+
+
+def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None]) -> dict[int, list[Keeping]]:
+    """The keepings of every storage, in the order in which they began.
+
+    Args:
+        graph: its graph, for the keys of vertices.
+        tensors: what :func:`tensors_of_saved` gives for it.
+    """
+    vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
+    failed = _failed(story)
+    found: dict[tuple[int, int], Keeping] = {}
+    for saved, tensor in zip(story.trace.saved, tensors, strict=True):
+        node = story.nodes.get(saved.node)
+        if saved.storage is None or node is None:
+            continue
+        maker, _ = story.saver_site(node)
+        if maker is None:
+            continue
+        slot = saved.storage, node.node
+        known = found.get(slot)
+        if known is not None:
+            found[slot] = replace(known, names=(*known.names, saved.name))
+            continue
+        until, end = _end(story, node, failed)
+        runs = story.ran_through.get(node.node, ())
+        found[slot] = _keeping(
+            maker.index,
+            node.name,
+            (saved.name,),
+            saved.version,
+            tensor,
+            saved.counter,
+            tuple([run for run in runs if until is None or run <= until]),
+            until,
+            end,
+            vertices.get((f"C{node.call}", f"{node.name}.{saved.name}"), ""),
+        )
+    by_storage: dict[int, list[Keeping]] = {}
+    for (storage, _), keeping in found.items():
+        by_storage.setdefault(storage, []).append(keeping)
+    for keepings in by_storage.values():
+        keepings.sort(key=lambda keeping: keeping.call)
+    return by_storage
+
+
+def _end(story: Story, node: AutogradNode, failed: dict[int, int]) -> tuple[int | None, End]:
+    if node.pending:
+        return None, "kept"
+    for run in story.ran_through.get(node.node, ()):
+        if not story.backwards[run].retain_graph:
+            return run, "freed"
+    if node.node in failed:
+        return failed[node.node], "unknown"
+    return (node.ended, "died") if node.ended is not None else (None, "unknown")
+
+
+def _failed(story: Story) -> dict[int, int]:
+    """For each node, the first backward that could come to it and raised: how far it came, nobody knows."""
+    found: dict[int, int] = {}
+    for index, backward in story.backwards.items():
+        call = story.calls.get(index)
+        if call is not None and call.error is not None:
+            for number in story.reached(backward.roots):
+                found.setdefault(number, index)
     return found

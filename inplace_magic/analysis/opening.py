@@ -19,7 +19,7 @@ from operator import attrgetter
 from inplace_magic.analysis.call_tree import call_tree, chunked
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.tree.branches import Branch, are_layers
-from inplace_magic.analysis.tree.holes import Hole
+from inplace_magic.analysis.tree.folds import Hole
 from inplace_magic.analysis.tree.overview import is_module, parts_of_overview, runs_modules, whole_modules
 from inplace_magic.analysis.vertices import TensorVertex
 
@@ -94,7 +94,6 @@ def cut_of(groups: CallGroups, *, keep: Collection[str], expanded: Collection[st
         groups: what to draw, as :func:`groups_of` gives it.
         keep: keys of vertices that must be drawn themselves.
         expanded: keys of groups to open, whatever the limit says.
-        limit: up to how many boxes further groups are opened.
     """
     opening = _Opening(groups, keep, expanded, limit)
     opening.open_all(limit)

@@ -97,7 +97,6 @@ def _adds_up(distance: int, dimensions: list[tuple[int, int, int]], left: list[i
     """Whether steps along the dimensions make a distance; None where too many ways would have to be tried.
 
     Args:
-        distance: in elements.
         dimensions: (stride, fewest steps, most steps) of each, the largest stride first.
         left: how many ways may still be tried.
     """
@@ -135,8 +134,6 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
     `written`): the result then depends on the order of the loop over memory.
 
     Args:
-        written: the elements written.
-        read: the elements read.
         copied: what is read is what is written, so that an element that is copied onto itself stays as it is.
     """
     if len(read.shape) > len(written.shape):
@@ -164,7 +161,6 @@ def _lie_apart(distance: int, dimensions: list[tuple[int, int]]) -> bool:
     """Whether two positions of one region lie so many elements apart.
 
     Args:
-        distance: in elements.
         dimensions: (stride, size) of each, the largest stride first.
     """
     if not dimensions:

@@ -56,13 +56,7 @@ def restorations(story: Writes) -> dict[int, list[Restoration]]:
 def changes(
     restoring: Sequence[Restoration], read: Region | None, writes: Iterable[tuple[CallEvent, Mutation]]
 ) -> Iterator[Change]:
-    """When elements of `read` were other than at the first of `writes`, which are in the order of the calls.
-
-    Args:
-        restoring: those writes to the memory that put old values back.
-        read: the elements.
-        writes: all writes that count.
-    """
+    """When elements of `read` were other than at the first of `writes`, which are in the order of the calls."""
     open_: list[tuple[CallEvent, Mutation]] = []
     for call, mutation in writes:
         reach = reach_of_write(call, mutation)

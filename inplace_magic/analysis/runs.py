@@ -24,7 +24,6 @@ class Runs:
         :data:`LONGEST`.
 
         Args:
-            index: of the call.
             caller: the place that began the run, one of those that led to the call.
             inside: a place in the function that ran, where the place may call several, as ``layer(x)`` in a loop does.
         """

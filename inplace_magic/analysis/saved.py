@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -83,7 +83,6 @@ def kept_for_backward(trace: Trace, tensors: Sequence[int | None] | None = None)
     """Every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes.
 
     Args:
-        trace: the record.
         tensors: what :func:`tensors_of_saved` gives for it, if that is known already.
     """
     nodes = {node.node: node for node in trace.nodes}
@@ -134,3 +133,25 @@ def _on(saved: SavedTensor, candidates: Iterable[TensorMetadata]) -> TensorMetad
         if facts.storage == saved.storage:
             return facts
     return None
+
+
+def told_by_the_call(
+    saved: SavedTensor, nodes: Mapping[int, AutogradNode], calls: Mapping[int, CallEvent]
+) -> SavedTensor:
+    """The saved tensor with its counter, where the call that made the node has just one that fits."""
+    if saved.counter is not None or saved.storage is not None or saved.hooked or saved.version is None:
+        return saved
+    made = nodes[saved.node].call
+    call = calls.get(made) if made is not None else None
+    if call is None or saved.shape is None:
+        return saved
+    listed = call.outputs if saved.role == "result" else call.inputs
+    fitting = {meta.tensor: meta for meta in listed if _fits(meta, saved)}
+    if len(fitting) != 1:
+        return saved
+    (meta,) = fitting.values()
+    return replace(saved, counter=meta.counter, tensor=meta.tensor)
+
+
+def _fits(meta: TensorMetadata, saved: SavedTensor) -> bool:
+    return meta.storage is None and (meta.shape, meta.dtype, meta.version) == (saved.shape, saved.dtype, saved.version)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Any, TypeVar
 
 from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.gradients import Gradients
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.runs import Runs
-from inplace_magic.analysis.wrapped import told_by_the_call
+from inplace_magic.analysis.saved import told_by_the_call
 from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
@@ -23,10 +24,23 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 
+Made = TypeVar("Made")
+
 
 @dataclass(frozen=True)
 class Story(Writes):
     """A trace with its indexes, each made when a rule first asks."""
+
+    def once(self, make: Callable[[Story], Made]) -> Made:
+        """Return what a function makes of the story, made once for all who ask: an index that few rules share."""
+        if make not in self._made_once:
+            self._made_once[make] = make(self)
+        made: Made = self._made_once[make]
+        return made
+
+    @cached_property
+    def _made_once(self) -> dict[Callable[[Story], Any], Any]:
+        return {}
 
     @cached_property
     def restorations(self) -> dict[int, list[Restoration]]:

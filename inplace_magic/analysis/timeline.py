@@ -16,7 +16,7 @@ from operator import attrgetter
 from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.tree.branches import Branch, passes_of
-from inplace_magic.analysis.tree.holes import has_hole, holes_of
+from inplace_magic.analysis.tree.folds import has_hole, holes_of
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
@@ -84,10 +84,7 @@ def timeline_of(
     """Chooses what to show.
 
     Args:
-        trace: what was recorded.
-        lanes: what happened to each storage.
         focus: what the findings are about, worst first.
-        most: lanes to show.
         columns: calls to show; between any two of them there may be a gap.
     """
     own = {lane.key: set(map(_CALL, lane.marks + lane.kept)) for lane in lanes}

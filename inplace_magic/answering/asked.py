@@ -5,9 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from inplace_magic.answering.raised import last_error
+from inplace_magic.answering import marimo
 from inplace_magic.errors import chained
 from inplace_magic.record.answer import Answer
+
+
+def last_error() -> BaseException | None:
+    """Return the error that is being handled, else the last that nobody handled, in a script or a notebook."""
+    asked = (getattr(sys, name, None) for name in ("last_value", "last_exc"))  # the second alone from Python 3.12 on
+    found = (sys.exc_info()[1], *asked, marimo.last_error())
+    return next((error for error in found if error is not None), None)
 
 
 @dataclass(slots=True)
@@ -71,7 +78,7 @@ def made(error: BaseException, number: int | None) -> Answer | None:
         error: with its traceback.
         number: execution count of the cell that raised it, where that is known.
     """
-    can_be = any(isinstance(each, _KINDS) for each in chained(error))  # else nothing is loaded for it
+    can_be = any(map(_can_be_explained, chained(error)))  # else nothing is loaded for it
     if not can_be or not {"torch", "paddle"} & set(sys.modules):
         return None
     from inplace_magic.answering.sessions import at_hand
@@ -79,6 +86,13 @@ def made(error: BaseException, number: int | None) -> Answer | None:
 
     namespace, cells = at_hand(error, number)
     return answer_to(error, namespace=namespace, cells=cells)
+
+
+def _can_be_explained(error: BaseException) -> bool:
+    """Whether it is of autograd's kinds, or says that something is None, as a gradient can be."""
+    text = error.args[0] if error.args else None
+    of_none = isinstance(error, (TypeError, AttributeError)) and type(text) is str and "NoneType" in text
+    return isinstance(error, _KINDS) or of_none
 
 
 def _is_of_the_shell(error: BaseException) -> bool:

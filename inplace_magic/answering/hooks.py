@@ -7,8 +7,8 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from inplace_magic.deliver import complain, has_note, say
 from inplace_magic.language import _
+from inplace_magic.render.deliver import complain, has_note, say
 
 _before: dict[str, Any] = {}
 """The hooks that ours stand in front of, by name; empty where ours are in no chain."""

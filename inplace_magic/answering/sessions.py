@@ -15,7 +15,6 @@ def at_hand(error: BaseException, number: int | None = None) -> tuple[Mapping[st
     """Return the user's names, and the cells that had run when an error was raised.
 
     Args:
-        error: with its traceback.
         number: execution count of the cell that raised it, where that is known.
     """
     shell, names = running_shell(), marimo.namespace()

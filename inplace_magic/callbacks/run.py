@@ -7,10 +7,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from inplace_magic.api import watch
-from inplace_magic.deliver import tell
+from inplace_magic.render.deliver import tell
 from inplace_magic.report import Report
-from inplace_magic.scheduling import Schedule, schedule
+from inplace_magic.watching.api import watch
+from inplace_magic.watching.scheduling import Schedule, schedule
 
 FIRST_STEPS = schedule(active=3, repeat=1)
 """What is watched where no schedule is given: what goes wrong in every step goes wrong in three of them."""

@@ -43,11 +43,7 @@ _LONGEST_KNOWN = 8 * _MOST_PLACES
 
 
 class CallsiteTable:
-    """Collects places during the watch and resolves them after it.
-
-    Args:
-        frames: what the frames of the framework mean.
-    """
+    """Collects places during the watch and resolves them after it."""
 
     def __init__(self, frames: FrameworkFrames) -> None:
         self._libraries = library_folders()
@@ -185,7 +181,6 @@ class CallsiteTable:
         Args:
             frame: as for :meth:`note`.
             place: the number that :meth:`note` gave.
-            name: the function's.
             function: as for :meth:`note`.
         """
         if place is None or not self.chains[place][0]:

@@ -14,8 +14,6 @@ class ForeignWrites:
 
     Args:
         log: where writes are noted.
-        shared: the memory.
-        observer: knows the place of the last call.
     """
 
     def __init__(self, log: Log, shared: SharedMemory, observer: Observer) -> None:
@@ -45,7 +43,6 @@ class ForeignWrites:
 
         Args:
             call: one that begins; None: the block ends.
-            site: its place.
         """
         used = None if call is None or call.facts.runs_backward else [seen[STORAGE] for seen in call.before]
         for storage in self._shared.changed_aside(used):

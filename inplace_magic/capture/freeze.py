@@ -3,7 +3,6 @@ facts."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -11,8 +10,14 @@ import torch
 
 from inplace_magic.capture.frozen.calls import Freezer
 from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
-from inplace_magic.capture.frozen.sites import site_at
-from inplace_magic.capture.frozen.writes import frozen_foreign, frozen_unseen
+from inplace_magic.capture.frozen.writes import (
+    frozen_foreign,
+    frozen_unseen,
+    local_names,
+    names_by_tensor,
+    not_followed,
+    site_at,
+)
 from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
@@ -20,30 +25,20 @@ from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
-from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
-from inplace_magic.capture.torch.hooks.frozen_steps import (
-    frozen_idle_steps,
-    frozen_sightings,
-)
+from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_idle_steps, frozen_registrations
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (
-    EDITED,
     FORGOTTEN,
     NAMES_LIMITED,
     NO_ROOM,
     NOT_JUDGED,
     NOT_SEEN_MORE,
-    PROCESSES,
     REPEATED,
-    THREADS,
     TOO_DEEP,
     TOO_LARGE,
 )
-from inplace_magic.record.events import (
-    CallEvent,
-)
-from inplace_magic.record.names import LocalName
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -62,11 +57,6 @@ def frozen_trace(
     """The trace of what was recorded so far.
 
     Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        namespace: the user's names.
-        blindness: what this watch cannot see at all.
         last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
     """
     recorder.look_once_more()
@@ -75,9 +65,7 @@ def frozen_trace(
     sites = recorder.sites.resolve(sources)
     library = recorder.sites.library_expressions(sources)
     freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain, log.repeats)
-    names: dict[int, tuple[str, ...]] = {}
-    for entry in namespace.names if log.unseen else ():
-        names[entry.tensor] = (*names.get(entry.tensor, ()), entry.name)
+    names = names_by_tensor(namespace.names if log.unseen else ())
     packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
@@ -97,9 +85,11 @@ def frozen_trace(
         backwards=tuple(log.backwards),
         idle_steps=tuple(frozen_idle_steps(log.idle_steps, sites)),
         registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
-        sightings=tuple(frozen_sightings(log.sightings, sites)),
         ops=frozen_ops(log.ops),
-        unseen=tuple(frozen_unseen(raw, sites, sources, names.get(raw.record.serial, ())) for raw in log.unseen),
+        unseen=tuple(
+            frozen_unseen(raw[1:], raw.record.counter.serial, sites, sources, names.get(raw.record.serial, ()))
+            for raw in log.unseen
+        ),
         foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
@@ -112,7 +102,7 @@ def frozen_trace(
         kept_by_hooks=tuple(log.kept),
         inplace_modules=inplace_modules(namespace.modules, sources),
         names=namespace.names,
-        local_names=_local_names(recorder, sources),
+        local_names=tuple(local_names(recorder.passing_names, sources)),
         module_names=module_names(namespace.modules, namespace.names),
         discarded=log.forgotten,
         blindness=(
@@ -122,8 +112,7 @@ def frozen_trace(
             *_not_looked_at(nodes, sites),
             *_not_kept(log, options),
             *_not_noted(recorder),
-            *_beside(log),
-            *_edited(sources),
+            *not_followed(log.beside, sources),
         ),
         threads_started=log.beside.threads,
         processes_started=log.beside.processes,
@@ -131,14 +120,6 @@ def frozen_trace(
         level=options.level,
         torch_version=torch.__version__,
     )
-
-
-def _local_names(recorder: Recorder, sources: Sources) -> tuple[LocalName, ...]:
-    found = []
-    for code, names in recorder.passing_names.seen.values():
-        place = sources.locate(code, 0, None)
-        found += [LocalName(serial, name, place.function, place.cell, place.file) for name, serial in names.items()]
-    return tuple(found)
 
 
 def _not_checked(shared: SharedMemory) -> Iterator[str]:
@@ -181,15 +162,3 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
 def _not_noted(recorder: Recorder) -> Iterator[str]:
     if recorder.log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
         yield NAMES_LIMITED
-
-
-def _beside(log: Log) -> Iterator[str]:
-    if log.beside.threads:
-        yield THREADS.format(count=log.beside.threads)
-    if log.beside.processes:
-        yield PROCESSES.format(count=log.beside.processes)
-
-
-def _edited(sources: Sources) -> Iterator[str]:
-    for filename in sources.edited:
-        yield EDITED.format(file=os.path.basename(filename))

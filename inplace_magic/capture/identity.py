@@ -87,7 +87,6 @@ class IdentityMap:
         """The record of a tensor; a new one when it was never seen.
 
         Args:
-            tensor: the live tensor.
             born: index of the call that made it, None when it existed before.
             aliases: a record whose version counter it shares, where the caller knows that.
         """
@@ -125,7 +124,6 @@ class IdentityMap:
         share. So such a tensor gets no counter here, and its record when the call that ran the operator returns it.
 
         Args:
-            tensor: the live tensor.
             born: index of the call that made it, None when it may have existed before.
         """
         key = id(tensor)

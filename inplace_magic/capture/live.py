@@ -16,7 +16,7 @@ import torch
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.modes import any_active
 from inplace_magic.capture.torch.probes import CallProbe
-from inplace_magic.record.live import ValuesNow
+from inplace_magic.record.origin import ValuesNow
 
 FIRST = 16
 """How many elements are given."""

@@ -99,19 +99,6 @@ class RawRegistration(NamedTuple):
     shared: bool
 
 
-class RawSighting(NamedTuple):
-    """A path that led to a module before a step."""
-
-    call: int
-    site: int | None
-    path: str
-    module: int
-    cls: str
-    holder: str
-    since: int | None
-    parameters: tuple[int, ...]
-
-
 RawOp = tuple[Any, ...]
 """(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
@@ -153,7 +140,6 @@ class Log:
         self.backwards: list[Backward] = []
         self.idle_steps: list[RawIdleStep] = []
         self.registrations: list[RawRegistration] = []
-        self.sightings: list[RawSighting] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []

@@ -29,7 +29,6 @@ class NodeMap:
     """Gives autograd nodes serial numbers and reads what they save, once, right after the call that made them.
 
     Args:
-        identity: for the tensors that nodes save.
         clock: how many calls have begun; noted when a node dies.
         check_values: digest what nodes save, however large.
     """
@@ -69,7 +68,6 @@ class NodeMap:
         """The number of a node; it and the unknown nodes behind it are read, as many as may be (:mod:`.graph.depth`).
 
         Args:
-            grad_fn: the node.
             call: index of the call that just returned, None when none did.
             since: autograd sequence number at that call's start; nodes older than that were not made by it.
         """
@@ -145,11 +143,7 @@ class NodeMap:
         return self.full
 
     def leave_alone(self, site: int | None) -> int:
-        """Stands for the number of a node that may not be looked at; notes where.
-
-        Args:
-            site: number of the place.
-        """
+        """Stands for the number of a node that may not be looked at; notes where."""
         if not self.unread:
             self.unread_from = site
         self.unread += 1
@@ -203,9 +197,6 @@ class NodeMap:
     def compare_values(self, before: int) -> None:
         """Compares what live nodes saved with its digest. Content may also come back: finite differences move an entry
         and restore it (``torch.autograd.gradcheck`` does, through ``.data``).
-
-        Args:
-            before: index of the backward call that is about to begin.
         """
         equal_now: dict[tuple[StorageRecord, Layout, int], bool] = {}  # what one node saved another mostly saved, too
         for record in list(self._witnessed):

@@ -21,8 +21,6 @@ class Observer:
 
     Args:
         log: where writes are noted that no call made.
-        identity: the tensors met.
-        nodes: the autograd nodes met.
     """
 
     def __init__(self, log: Log, identity: IdentityMap, nodes: NodeMap) -> None:
@@ -41,8 +39,6 @@ class Observer:
         """The tensor as it is now.
 
         Args:
-            tensor: the live tensor.
-            record: its record.
             call: the call that just returned; None for an input, before the call.
             direct: the call made the tensor, or wrote it and handed it out, so that its ``grad_fn`` is up to date.
                 Else the ``grad_fn`` of a view is left alone: after a write of its base, the very reading would make
@@ -115,11 +111,7 @@ class Observer:
                 self.look(tensor, record, None, direct=False)
 
     def moved(self, known: list[Observation]) -> list[tuple[torch.Tensor, Observation]]:
-        """The tensors whose version is another than when it was last seen, one for each counter, with what they were.
-
-        Args:
-            known: observations of those that are accounted for already.
-        """
+        """The tensors whose version is another than when last seen, one for each counter, with what they were."""
         counters = {seen[RECORD].counter for seen in known}
         found = []
         for tensor, record in self._live():

@@ -78,14 +78,7 @@ class Recorder:
         self._digests = self._shared.digests
         self._foreign = ForeignWrites(self.log, self._shared, self.observer)
         self.repeats = Repeats(
-            self.log,
-            self.identity,
-            self.nodes,
-            self.sites,
-            self.running,
-            self.meter,
-            self.observer,
-            options,
+            self.log, self.identity, self.nodes, self.sites, self.running, self.meter, self.observer, options
         )
 
     def bury(self) -> None:

@@ -21,13 +21,7 @@ _PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class Results:
-    """Compares the tensors of a call with what they were before it.
-
-    Args:
-        identity: the tensors met.
-        observer: makes the observations.
-        limit: up to how many elements the values of a written tensor are kept.
-    """
+    """Compares the tensors of a call with what they were before it."""
 
     def __init__(self, identity: IdentityMap, observer: Observer, limit: int) -> None:
         self._identity = identity

@@ -21,7 +21,6 @@ from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import describe, swapping, unpacking
 from inplace_magic.capture.torch.hooks.idle_steps import IdleSteps
 from inplace_magic.capture.torch.hooks.registrations import Registrations
-from inplace_magic.capture.torch.hooks.steps import Steps
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -56,7 +55,6 @@ class Session:
         self._hooks: list[Any] = []
         """What makes optimizers ask before they step, and modules before they take a parameter; torch's own handles."""
         self._registrations: Registrations | None = None
-        self._steps: Steps | None = None
         self._writes: WriteProbe | None = None
         """At level ``writes``; one for all cells of a story."""
         self._aside: Aside | None = None
@@ -162,10 +160,8 @@ class Session:
         self._unhook()
         if self._writes is None and self.active and self._aside is not None and not self._aside.works:
             self._registrations = self._registrations or Registrations(self._recorder)
-            self._steps = self._steps or Steps(self._recorder)
             self._hooks.append(IdleSteps(self._recorder).registered())
             self._hooks.append(self._registrations.registered())
-            self._hooks.append(self._steps.asked_at_steps())
 
     def _unhook(self) -> None:
         while self._hooks:
@@ -215,12 +211,7 @@ class Session:
         """The record of the watch so far, while the probes are off.
 
         Args:
-            sources: source text of the watched code.
             namespace: the user's names, or the frame in whose sight they are.
-            error: what the watched block raised.
-            cell: its execution count.
-            source: its text.
-            last: the watch ends here.
         """
         if self._forked:
             return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))

@@ -19,8 +19,8 @@ from inplace_magic.capture.stepping_aside.late_imports import LateImports
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
 from inplace_magic.record import blindness
-from inplace_magic.record.live import LiveTensors
 from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.origin import LiveTensors
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 

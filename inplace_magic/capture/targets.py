@@ -20,10 +20,7 @@ class Targets:
     """Looks at the tensors that a call is about to write.
 
     Args:
-        identity: the tensors met.
-        observer: makes the observations.
         log: where values are noted that a write drops.
-        limit: up to how many elements the values of a written tensor are kept.
     """
 
     def __init__(self, identity: IdentityMap, observer: Observer, log: Log, limit: int) -> None:

@@ -40,11 +40,7 @@ BYTES_AT_ONCE = 2 * SHARED_LIMIT
 
 
 class SharedMemory:
-    """The storages that somebody outside torch can write.
-
-    Args:
-        check_values: digest them whatever their size.
-    """
+    """The storages that somebody outside torch can write."""
 
     def __init__(self, check_values: bool) -> None:
         self._limit = None if check_values else SHARED_LIMIT
@@ -137,7 +133,6 @@ def saved_digest(record: StorageRecord | None, layout: Layout, check_values: boo
     Args:
         record: its storage, which is in use.
         layout: where in the storage it lies.
-        check_values: digest large ones too.
     """
     if record is None or not digestible(layout, check_values):
         return None

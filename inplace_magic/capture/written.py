@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits
@@ -33,10 +33,7 @@ def written_trace(
     """The trace of the newest failure that is the error which left the block, else of the newest one.
 
     Args:
-        probe: what was seen.
         recorder: where.
-        sources: source text of the watched code.
-        blindness: what this level cannot see at all.
         error: what the watched block raised, as text.
     """
     sites = recorder.sites.resolve(sources)

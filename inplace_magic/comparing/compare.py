@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.analysis.memory.sums import memory_by_call, most_alive
-from inplace_magic.api import watch
+from inplace_magic.analysis.memory.ledger import memory_by_call, most_alive
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.record.outcomes import Agreement
 from inplace_magic.report import Report
+from inplace_magic.watching.api import watch
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.program import Program
@@ -139,7 +139,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     else:
         fault = ""
     plain = _watched(runner, backward=False) if failure is not None else report
-    memory = [row for row in memory_by_call(plain.trace) if not row.entry.workspace]
+    memory = [row for row in memory_by_call(plain.trace) if not row.workspace]
     return Variant(
         name,
         error=failure_text(failure) if failure is not None else None,
@@ -149,7 +149,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
         costs=counts.rows() if counts is not None else None,
         uncounted=tuple(sorted(counts.uncounted.items())) if counts is not None else (),
         fault=fault,
-        allocations=sum(len(row.entry.made) for row in memory),
+        allocations=sum(len(row.made) for row in memory),
         allocated_bytes=sum(row.allocated_bytes for row in memory),
         peak_bytes=most_alive(plain.trace),
         saved_bytes=sum(row.saved_bytes for row in memory),

@@ -1,4 +1,8 @@
-"""The rules: each reads a story and yields findings. One rule, one file, one page, one test."""
+"""The rules: each reads a story and yields findings. One rule, one file, one page, one test.
+
+They may know the record, the user's text and what ``analysis/`` draws from them. They know no framework, run nothing,
+and rest on no spelling of a variable; folders of rules do not know each other (``tests/test_layers.py``).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,12 @@ from inplace_magic.hazards import explained
 from inplace_magic.hazards.all_rules import FOR_PADDLE, NEED_EVERY_CALL, RULES
 from inplace_magic.hazards.cures import with_fix
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
-from inplace_magic.hazards.grouping import grouped, told_once
-from inplace_magic.hazards.notes.note import quiet
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules import saved_tensor_overwritten
+from inplace_magic.hazards.shown import shown
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.blindness import REPLAYED, was_said
-from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
 __all__ = ["RULES", "SEVERITIES", "Hazard", "Severity", "find_cure", "find_hazards"]
@@ -38,44 +40,28 @@ def _rules_for(trace: Trace) -> tuple[Rule, ...]:
 
 def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
     story = story_of(trace)
-    found: list[Hazard] = []
-    weaker: list[Hazard] = []
+    found: list[tuple[Hazard, bool]] = []
     faults: list[str] = []
     for rule in rules:
         try:
-            (weaker if rule.gives_way else found).extend(rule.check(story))
+            found.extend((hazard, rule.gives_way) for hazard in rule.check(story) if _is_certain(story, hazard))
         except Exception as fault:  # containment: one broken rule must not hide what the others found
             faults.append(
                 _("The rule {name} failed ({fault}); its findings are missing. Please report it.").format(
                     name=rule.name, fault=f"{type(fault).__name__}: {fault}"
                 )
             )
-    found, weaker = (
-        [hazard for hazard in each if not _rests_on_the_uncertain(story, hazard)] for each in (found, weaker)
-    )
-    if not any(hazard.raised for hazard in found) and (said := explained.of_the_error(story)) is not None:
-        found.append(said)
-    blamed = {hazard.mutation for hazard in found if hazard.is_alarm}
-    found += [hazard for hazard in weaker if not any(_are_one_mistake(hazard.mutation, site) for site in blamed)]
-    found = quiet(told_once(found))
-    found.sort(key=lambda h: (SEVERITIES.index(h.severity), not h.raised, -(h.nbytes or 0), h.call or 0))
+    if not any(hazard.raised for hazard, _weak in found) and (said := explained.of_the_error(story)) is not None:
+        found.append((said, False))
     cures = {**explained.CURES, **{code: known for rule in rules for code, known in rule.cures.items()}}
-    return tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in grouped(found)), tuple(
-        faults
-    )
+    cured = tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in shown(found))
+    return cured, tuple(faults)
 
 
-def _rests_on_the_uncertain(story: Story, hazard: Hazard) -> bool:
-    """Whether the write that a finding blames may have been skipped."""
+def _is_certain(story: Story, hazard: Hazard) -> bool:
+    """False if the write that a finding blames may have been skipped."""
     call = story.calls.get(hazard.call) if hazard.call is not None else None
-    return call is not None and bool(call.mutations) and not any(write.certain for write in call.mutations)
-
-
-def _are_one_mistake(one: Callsite | None, other: Callsite | None) -> bool:
-    """Whether two places are one line, or lie in one run of a function of the user's."""
-    if one is None or other is None:
-        return one is other
-    return one.same_line(other) or (one.function != "<module>" and one.same_run(other))
+    return call is None or not call.mutations or any(write.certain for write in call.mutations)
 
 
 def find_cure(story: Story, hazard: Hazard) -> Hazard:

@@ -14,8 +14,6 @@ from inplace_magic.hazards.gradients import table
 from inplace_magic.hazards.handed import (
     argument_written,
     default_argument_written,
-    handed_part_written,
-    lookup_shortened,
 )
 from inplace_magic.hazards.notes import could_be_in_place, graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
@@ -24,14 +22,12 @@ from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
     graph_used_twice,
     leaf_written,
-    parameters_share_memory,
     recomputed_with_other_values,
     saved_tensor_overwritten,
     saved_values_changed,
     view_written,
 )
 from inplace_magic.hazards.shared import (
-    class_attribute_written,
     copy_shares_parameters,
     objects_share_state,
     one_tensor_many_slots,
@@ -39,13 +35,12 @@ from inplace_magic.hazards.shared import (
 )
 from inplace_magic.hazards.stale import (
     alias_written,
-    conversion_written,
     dataset_item_edited,
+    decisions,
     initial_value_written,
     kept_activation_overwritten,
-    kept_then_written,
+    parts,
     results_share_memory,
-    taken_memory_trained,
 )
 from inplace_magic.hazards.twice import compared, joined, run_again
 
@@ -65,27 +60,22 @@ RULES: tuple[Rule, ...] = (
     *run_again.RULES,
     *unfilled.RULES,
     buffer_gathered.RULE,
-    taken_memory_trained.RULE,
     *table.RULES,
-    conversion_written.RULE,
-    handed_part_written.RULE,
     alias_written.RULE,
     written_as_two.RULE,
     *joined.RULES,
-    parameters_share_memory.RULE,
-    kept_then_written.RULE,
+    *decisions.RULES,
     kept_activation_overwritten.RULE,
     one_tensor_many_slots.RULE,
     results_share_memory.RULE,
     dataset_item_edited.RULE,
     default_argument_written.RULE,
     initial_value_written.RULE,
-    objects_share_state.RULE,
-    class_attribute_written.RULE,
+    *objects_share_state.RULES,
     copy_shares_parameters.RULE,
     array_shares_memory.RULE,
+    parts.RULE,
     argument_written.RULE,
-    lookup_shortened.RULE,
     *compared.RULES,
     leaf_written.RULE,
     view_written.RULE,

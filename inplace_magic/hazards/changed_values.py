@@ -100,8 +100,8 @@ def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTen
             return index
     if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
         return None
-    if story.executed and is_of_a_leaf(story, saved):
-        return None  # after a training, a parameter is set: what is left of its graphs is that of a look at the model
+    if is_of_a_leaf(story, saved) and (story.executed or not story.has_live_scalar(node)):
+        return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
     if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):

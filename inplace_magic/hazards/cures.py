@@ -13,7 +13,7 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import paper
-from inplace_magic.hazards.fixes.said import said_of
+from inplace_magic.hazards.fixes.paper import said_of
 from inplace_magic.hazards.fixes.target import written
 from inplace_magic.hazards.rule import Cures
 from inplace_magic.source.hunks import diff

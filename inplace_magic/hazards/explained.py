@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges, Hazard
-from inplace_magic.hazards.fixes.history_kept import with_its_history
+from inplace_magic.hazards.fixes.history import with_its_history
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.rule import Cures
 from inplace_magic.language import _

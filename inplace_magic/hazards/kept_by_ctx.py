@@ -26,8 +26,7 @@ _ByClass = dict[str | None, list[CallEvent]]
 
 
 def found(story: Story, rule: str) -> Iterator[Hazard]:
-    """Yields one finding for each place that wrote such a tensor between ``forward`` and ``backward``."""
-    seen = set()
+    """Yields a finding for each write of such a tensor between ``forward`` and ``backward``."""
     forwards: dict[int, _ByClass] = {}
     for call in story.nested:
         if call.parent not in story.executed:
@@ -37,8 +36,7 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
             continue
         for meta in call.inputs:
             both = _written_between(story, within, meta, call, forwards)
-            if both is not None and both[1].site not in seen:
-                seen.add(both[1].site)
+            if both is not None:
                 yield _hazard(story, rule, within, call, meta, *both)
 
 

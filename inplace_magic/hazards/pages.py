@@ -1,6 +1,7 @@
 """What a finding's code means: its page, which the site shows as well.
 
-A page is ``pages/<code>.md``, or of a rule with several codes ``pages/<module>.md``.
+``pages/<room>.md`` has the pages of a folder of rules, each below its heading: ``# code``, or ``# module`` for a rule
+with several codes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,18 @@ _CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 def page_of(code: str) -> str | None:
     """Return the page of a code; None where no rule has it."""
     name = _names().get(code)
-    return None if name is None else (PAGES / f"{name}.md").read_text(encoding="utf-8").strip()
+    return None if name is None else texts()[name]
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Return each page by its heading."""
+    found = {}
+    for file in sorted(PAGES.glob("*.md")):
+        for page in re.split(r"^# ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            name, _line, text = page.partition("\n")
+            found[name] = text.strip()
+    return found
 
 
 @cache

@@ -33,13 +33,14 @@ class Rule:
     """One rule."""
 
     check: Callable[[Story], Iterable[Hazard]]
+    """Yields what it finds, as often as it meets it; what is shown of that, `shown` alone decides."""
     cures: Mapping[str, Cures] = field(default_factory=dict)
     """By code; codes that are missing have the finding's own sentence alone."""
     gives_way: bool = False
-    """Its findings are left out where another rule blames the same place, or one in the same run of a function."""
+    """Low priority: `shown` drops its findings where another rule blames the same line or run of a function."""
     code: str = ""
-    """The code of its findings, where one module has several rules. Its page is ``pages/<code>.md`` then, else
-    ``pages/<module>.md``."""
+    """The code of its findings, where one module has several rules. Its page has the code as heading then, else
+    the module."""
     severity: Severity = "silent"
     """Of most of its findings, for its page; read where `code` is given."""
 
@@ -56,16 +57,12 @@ class Rule:
 
 
 def row(
-    code: str,
-    severity: Severity,
-    check: Callable[[Story], Iterable[Hazard]],
-    *ways: Way,
-    gives_way: bool = False,
+    code: str, severity: Severity, check: Callable[[Story], Iterable[Hazard]], *ways: Way, gives_way: bool = False
 ) -> Rule:
     """Return the rule of one code of a mechanism.
 
     Args:
-        code: of its findings; its page is ``pages/<code>.md``.
+        code: of its findings, and the heading of its page.
         severity: of most of them.
         check: yields them.
         ways: how they are cured.

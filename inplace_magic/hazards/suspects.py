@@ -11,8 +11,9 @@ is a trained leaf or a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from inplace_magic.analysis.ledger import Ledger, Seen, Touch
 from inplace_magic.analysis.story import Story
@@ -43,18 +44,18 @@ class Suspect:
     """From which line on both names stand for one memory; None where that was before the watch."""
 
     def __str__(self) -> str:
-        """One sentence: who shares the memory, who writes it, who reads it."""
+        return self.told(attrgetter("place"))
+
+    def told(self, place: Callable[[Callsite], str]) -> str:
+        """Return one sentence with these places: who shares the memory, who writes it, who reads it."""
+        write = place(self.mutation)
         if self.read is None:
-            return _("{write} writes `{name}`.").format(write=self.mutation.place, name=self.holder)
+            return _("{write} writes `{name}`.").format(write=write, name=self.holder)
         shared = _("`{other}` and `{name}` are one memory").format(other=self.holder, name=self.written or "?")
         if self.since is not None:
-            shared = _("{shared} since {place}").format(shared=shared, place=self.since.place)
+            shared = _("{shared} since {place}").format(shared=shared, place=place(self.since))
         return _("{shared}; {write} writes `{name}`; {read} reads `{other}`. If that is meant, fine.").format(
-            shared=shared,
-            write=self.mutation.place,
-            name=self.written or "?",
-            read=self.read.place,
-            other=self.holder,
+            shared=shared, write=write, name=self.written or "?", read=place(self.read), other=self.holder
         )
 
 

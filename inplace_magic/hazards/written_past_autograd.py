@@ -17,9 +17,7 @@ from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 
 
 def found(story: Story, rule: str) -> Iterator[Hazard]:
-    """Yields one finding for each place that wrote a result which was used afterwards and that a backward went
-    through."""
-    seen = set()
+    """Yields a finding for each write of a result that was used afterwards and that a backward went through."""
     behind = {
         output.tensor: call.inputs[0]
         for call in story.doing("gives data")
@@ -29,13 +27,12 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
     for call in story.in_place:
         for mutation in call.mutations if call.error is None else ():
             result = behind.get(mutation.tensor)
-            if result is None or call.callsite in seen or _changed_nothing(mutation):
+            if result is None or _changed_nothing(mutation):
                 continue
             read = _used_by(story, call, result)
             if read is None or _put_back(story, behind, result, read):
                 continue
             if not read.does("normalises scores"):
-                seen.add(call.callsite)
                 yield _hazard(story, rule, call, mutation, result, read)
 
 
@@ -88,8 +85,8 @@ def _hazard(
                 read=wording.spot(read.callsite),
             ),
             _(
-                "PyTorch did not record that write: backward goes from there to {node} as if it had not been, so the "
-                "gradient is not that of what was computed. There is no error."
+                "PyTorch did not record that write. Backward goes on to {node} as if it had not happened, so "
+                "the gradient is wrong without an error."
             ).format(node=made),
         ),
         fix=_(

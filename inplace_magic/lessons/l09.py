@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from inplace_magic.analysis.memory.sums import LineMemory, memory_by_line
+from inplace_magic.analysis.memory.ledger import LineMemory, memory_by_line
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Exercise, Feedback

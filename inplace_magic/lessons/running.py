@@ -10,9 +10,9 @@ from typing import Any
 
 from IPython import get_ipython
 
-from inplace_magic.api import watch
 from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
+from inplace_magic.watching.api import watch
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from IPython.core.error import UsageError
 from inplace_magic.analysis.story import indexed_once
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import N_, _, sentences
-from inplace_magic.last import put_off
 from inplace_magic.magics.cell_story import CellStory, Host
 from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
 from inplace_magic.render import load
+from inplace_magic.watching.last import put_off
 
 _VERBS = ("on", "off", "status")
 
@@ -32,7 +32,7 @@ def switch_on(host: Host, line: str) -> None:
         print(told.format(figures=host.story.figures()))
         return
     host.can_begin()
-    from inplace_magic.api import watch  # brings torch, which %load_ext must not
+    from inplace_magic.watching.api import watch  # brings torch, which %load_ext must not
 
     load()
     cell = running_cell(host.shell, host.running[0] if host.running else None)

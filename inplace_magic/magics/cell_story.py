@@ -2,7 +2,7 @@
 
 A forward in one cell, a ``step()`` in the next and a ``backward()`` in a third are one story, so one watch records them
 all: its probes go on before each cell and come off after it. The story is quiet. After a cell that made torch calls
-its report is made anew, when `pace.py` says, and what went wrong since the last one is shown as a card, once.
+its report is made anew, when its :class:`Pace` says, and what went wrong since the last one is shown as a card, once.
 """
 
 from __future__ import annotations
@@ -16,21 +16,61 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inplace_magic.deliver import complain, tell
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext
-from inplace_magic.magics.hint import is_explained
 from inplace_magic.magics.options import STORY_MAGIC
 from inplace_magic.magics.output import show_cards
-from inplace_magic.magics.pace import IDLE_AFTER, Pace
 from inplace_magic.magics.tracebacks import ShortTracebacks
-from inplace_magic.news import News
+from inplace_magic.magics.unwatched import is_explained
+from inplace_magic.render.deliver import complain, tell
 from inplace_magic.source.shells import cell_numbers
+from inplace_magic.watching.news import News
 
 if TYPE_CHECKING:
-    from inplace_magic.api import watch
     from inplace_magic.report import Report
+    from inplace_magic.watching.api import watch
+
+
+AT_ONCE = 0.03
+"""Seconds that nobody notices at the prompt."""
+SHARE = 0.01
+"""Of the time that the cells themselves took, what reports may take besides."""
+IDLE_AFTER = 0.5
+"""Seconds after a cell from which on the kernel counts as idle: the next cell of "Run all" has begun by then."""
+_FIRST_GUESS = 6e-5
+"""Seconds a call, while no report was made yet."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """What reports of a story have cost, and what the cells took."""
+
+    a_call: float = _FIRST_GUESS
+    """Seconds of the last report, by call."""
+    ran: float = 0.0
+    """Seconds that cells ran since then."""
+    _began: float | None = None
+
+    def cell_begins(self) -> None:
+        """A cell runs from now on."""
+        self._began = time.perf_counter()
+
+    def cell_ends(self) -> None:
+        """It has ended."""
+        if self._began is not None:
+            self.ran += time.perf_counter() - self._began
+        self._began = None
+
+    def can_afford(self, calls: int) -> bool:
+        """Whether a report of so many calls can be made at once."""
+        return calls * self.a_call <= max(AT_ONCE, SHARE * self.ran)
+
+    def reported(self, calls: int, seconds: float) -> None:
+        """A report of so many calls took so long."""
+        self.a_call = seconds / max(calls, 1000)  # a part of it does not depend on the calls
+        self.ran = 0.0
+
 
 _TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
 

@@ -16,7 +16,6 @@ def cell_number(shell: Any, info: Any, filename: str) -> int:
     """Execution count of the running cell.
 
     Args:
-        shell: the shell that runs it.
         info: the ``ExecutionInfo`` of the cell.
         filename: the name under which its code was compiled; code that was not compiled as a cell, such as the body of
             ``%%time``, has one that tells nothing.
@@ -35,7 +34,6 @@ def running_cell(shell: Any, info: Any) -> int:
     """Execution count of the cell that this is called from, by way of a magic.
 
     Args:
-        shell: the shell that runs it.
         info: the ``ExecutionInfo`` of the cell; None where IPython did not announce its beginning.
     """
     frames = _frames(shell)

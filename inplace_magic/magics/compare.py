@@ -22,7 +22,7 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
 from inplace_magic.magics.options import Parser, help_of, parse_line
-from inplace_magic.magics.progress import steps
+from inplace_magic.magics.output import steps
 
 if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison
@@ -217,10 +217,6 @@ def program_of_cell(
     """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:
-        shell: the shell.
-        name: what the variant is called.
-        text: the code.
-        number: the cell's execution count.
         above: the magic's line, where there is one.
         filename: to compile it under; None: the shell's name for that cell, under which it then knows the text.
 

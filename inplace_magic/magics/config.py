@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -15,13 +15,10 @@ from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
 from inplace_magic.magics.options import Parser, help_of, parse_line
 from inplace_magic.record.options import LEVELS
 
+if TYPE_CHECKING:
+    from inplace_magic.magics.session import Session
+
 MAGIC = "%inplace_config"
-
-
-class Host(Protocol):
-    """What this needs of the extension: the options of watches to come."""
-
-    defaults: dict[str, Any]
 
 
 def config_parser() -> Parser:
@@ -41,7 +38,7 @@ def config_parser() -> Parser:
     return parser
 
 
-def config_magic(host: Host) -> Callable[[str], None]:
+def config_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_config``."""
 
     def inplace_config(line: str) -> None:
@@ -55,9 +52,9 @@ def config_magic(host: Host) -> Callable[[str], None]:
             raise UsageError(f"{MAGIC}: {error}") from None
         if options.watch.lang is not None:
             set_language(options.watch.lang)
-        host.defaults.update({name: value for name, value in given.items() if name != "lang"})
+        session.defaults.update({name: value for name, value in given.items() if name != "lang"})
         if not given:
-            print(_said(Options.of(host.defaults)))
+            print(_said(Options.of(session.defaults)))
 
     inplace_config.__doc__ = help_of(config_parser)
     return inplace_config

@@ -42,9 +42,6 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
     """Runs a cell of the history again, and its fixes.
 
     Args:
-        shell: the shell.
-        number: execution count of the cell.
-        failed: the errors of the cells of this session that failed.
         allowed: files, commands and the network may be used again.
 
     Raises:
@@ -124,8 +121,6 @@ def _with_makers(cells: Cells, texts: dict[int, str], variable: str | None = Non
     """The cells with the one before them that bound a variable, and with those between that reach its tensors.
 
     Args:
-        cells: those that ran.
-        texts: the history.
         variable: None: each that the last cell reads and that leads to a tensor, since a copy of a view is not what it
             was (made under ``no_grad``, one of several outputs), and hooks of earlier cells may be on others.
     """

@@ -82,7 +82,6 @@ def begin(shell: Any, line: str, key: str) -> None:
     Within a story the cell is watched already, and one line says so.
 
     Args:
-        shell: the shell that runs the cell.
         line: the options, as they were typed.
         key: under which the cell's text is kept, see :class:`WatchLine`.
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _, listed
 from inplace_magic.magics.options import Parser, help_of, parse_line
-from inplace_magic.record.options import ShowOptions
 from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
 
 if TYPE_CHECKING:
+    from inplace_magic.magics.session import Session
     from inplace_magic.report import Report
 
 NAME = "%inplace_fix"
@@ -25,18 +25,6 @@ Put the cell with its fixes into a new cell below, from the last report or, with
 It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
 """)
 _NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
-
-
-class Host(Protocol):
-    """What this needs of the extension."""
-
-    shell: Any
-
-    @property
-    def last(self) -> tuple[Report, ShowOptions] | None:
-        """The report that was made last, and how it is shown."""
-
-    by_cell: dict[int, Report]
 
 
 def fix_parser() -> Parser:
@@ -49,7 +37,7 @@ def fix_parser() -> Parser:
     return parser
 
 
-def fix_magic(host: Host) -> Callable[[str], None]:
+def fix_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_fix``."""
 
     def inplace_fix(line: str) -> None:
@@ -57,13 +45,13 @@ def fix_magic(host: Host) -> Callable[[str], None]:
         if getattr(given, "help", False):
             print(help_of(fix_parser))
             return
-        _offer(host, _chosen(host, getattr(given, "cell", None)))
+        _offer(session, _chosen(session, getattr(given, "cell", None)))
 
     inplace_fix.__doc__ = help_of(fix_parser)
     return inplace_fix
 
 
-def _chosen(host: Host, word: str | None) -> Report:
+def _chosen(session: Session, word: str | None) -> Report:
     number = _NUMBER.fullmatch(word) if word is not None else None
     if word is not None and number is None:
         raise UsageError(
@@ -71,7 +59,7 @@ def _chosen(host: Host, word: str | None) -> Report:
                 magic=NAME, word=word
             )
         )
-    report = host.by_cell.get(int(number[1])) if number is not None else host.last[0] if host.last else None
+    report = session.by_cell.get(int(number[1])) if number is not None else session.last[0] if session.last else None
     if report is not None:
         return report
     if number is None:
@@ -81,7 +69,7 @@ def _chosen(host: Host, word: str | None) -> Report:
     )
 
 
-def _offer(host: Host, report: Report) -> None:
+def _offer(session: Session, report: Report) -> None:
     diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
     changes = by_text(report.trace, diffs) if diffs else None
     if not changes:
@@ -90,8 +78,8 @@ def _offer(host: Host, report: Report) -> None:
     own = (report.trace.cell, None)
     cell = own if own in changes else next((whose for whose in changes if whose[1] is None), None)
     if cell is not None:
-        text = "\n".join(changed(_as_typed(host.shell, texts[cell], cell[0], changes[cell]), changes[cell]))
-        host.shell.set_next_input(text, replace=False)
+        text = "\n".join(changed(_as_typed(session.shell, texts[cell], cell[0], changes[cell]), changes[cell]))
+        session.shell.set_next_input(text, replace=False)
         lines = listed([str(hunk.first) for hunk in changes[cell]])
         told = _(
             "inplace_magic: the cell below is Cell In[{cell}] with line {lines} changed. Run it to take the change."

@@ -54,9 +54,6 @@ class Parser(argparse.ArgumentParser):
     """A parser whose help and errors are for a notebook.
 
     Args:
-        magic: who takes the options.
-        description: what it does.
-        epilog: an example.
         settings: of :class:`argparse.ArgumentParser`.
     """
 
@@ -83,7 +80,6 @@ def help_of(make: Callable[..., Parser], *magic: str) -> str:
     are asked for whenever the extension is loaded, as docstrings.
 
     Args:
-        make: makes the parser.
         magic: what `make` takes.
     """
     return _help_of(make, magic, language(), shutil.get_terminal_size().columns)

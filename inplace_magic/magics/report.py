@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -19,6 +19,7 @@ from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
 
 if TYPE_CHECKING:
+    from inplace_magic.magics.session import Session
     from inplace_magic.report import Report
 
 NAME = "%inplace_report"
@@ -27,16 +28,6 @@ Show a report of %%inplace_watch again: the last one, or with NAME the one that 
 
 `report = %inplace_report` binds it to a variable instead.
 """)
-
-
-class Host(Protocol):
-    """What this needs of the extension: the shell, and the last report."""
-
-    shell: Any
-
-    @property
-    def last(self) -> tuple[Report, ShowOptions] | None:
-        """The report that was made last, and how it is shown."""
 
 
 def report_parser() -> Parser:
@@ -48,7 +39,7 @@ def report_parser() -> Parser:
     return parser
 
 
-def report_magic(host: Host) -> Callable[[str], Report | None]:
+def report_magic(session: Session) -> Callable[[str], Report | None]:
     """The line magic ``%inplace_report``."""
 
     def inplace_report(line: str) -> Report | None:
@@ -56,7 +47,7 @@ def report_magic(host: Host) -> Callable[[str], Report | None]:
         if getattr(given, "help", False):
             print(help_of(report_parser))
             return None
-        report, options = _chosen(host, getattr(given, "name", None))
+        report, options = _chosen(session, getattr(given, "name", None))
         try:
             if "lang" in given:
                 report = report.in_language(checked(given.lang))
@@ -64,25 +55,25 @@ def report_magic(host: Host) -> Callable[[str], Report | None]:
                 options = replace(options, opened=given.opened)
         except OptionError as error:
             raise UsageError(f"{NAME}: {error}") from None
-        if value_is_used(host.shell):
+        if value_is_used(session.shell):
             return report
-        show(host.shell, report, options)
+        show(session.shell, report, options)
         return None
 
     inplace_report.__doc__ = help_of(report_parser)
     return inplace_report
 
 
-def _chosen(host: Host, name: str | None) -> tuple[Report, ShowOptions]:
+def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     from inplace_magic.report import Report
 
-    names = host.shell.user_ns
+    names = session.shell.user_ns
     if name is None:
-        if host.last is None:
+        if session.last is None:
             raise UsageError(
                 _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
             )
-        return host.last
+        return session.last
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()
     kept = sorted(key for key, value in names.items() if isinstance(value, Report))

@@ -19,7 +19,7 @@ from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.program import CellProgram, StoryProgram
-    from inplace_magic.rerun.snapshot import Snapshot
+    from inplace_magic.rerun.twins import Snapshot
     from inplace_magic.source.hunks import Hunk, Whose
 
 
@@ -28,7 +28,6 @@ class Cells:
     """Cells that were run.
 
     Args:
-        shell: the shell.
         texts: execution count and text, as it was typed, of each, in the order in which they ran.
         snapshot: what they begin with, where that was kept; else what the variables hold when they are run again.
         problem: why nothing could be kept, though it was to be.
@@ -57,7 +56,7 @@ class Cells:
 
 def remembered(cells: Cells) -> Cells:
     """The cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
-    from inplace_magic.rerun.snapshot import Snapshot
+    from inplace_magic.rerun.twins import Snapshot
 
     try:
         program = program_of(cells, {})
@@ -138,8 +137,6 @@ def program_of(
     """The program of some cells, compiled under names of its own, so that the shell's record of them stays as it is.
 
     Args:
-        cells: the cells.
-        changes: of their texts.
         compiled: what was compiled already, by execution count and text; what is compiled now is added.
     """
     from inplace_magic.rerun.program import StoryProgram

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.deliver import complain, write
 from inplace_magic.language import N_, _
-from inplace_magic.last import note
 from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.output import show, show_cards, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
+from inplace_magic.render.deliver import complain, write
+from inplace_magic.watching.last import note
 
 if TYPE_CHECKING:
     from inplace_magic.flags import Options

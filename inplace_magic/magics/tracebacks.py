@@ -16,7 +16,6 @@ class ShortTracebacks:
     """``shell.showtraceback`` for the time of a watched cell: IPython prints before it says that the cell has ended.
 
     Args:
-        shell: the shell.
         above: called once with the error that left the cell, before its traceback is printed.
         typed: the line as it was typed, of a line that is a call of ours; None for any other line.
     """
@@ -37,7 +36,7 @@ class ShortTracebacks:
         def showtraceback(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> Any:
             error = (exc_tuple or sys.exc_info())[1]
             if error is not None:
-                from inplace_magic.api import without_detours
+                from inplace_magic.watching.api import without_detours
 
                 without_detours(error)
                 if not _is_running(self._shell):

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 
 from inplace_magic.analysis.story import indexed_once
-from inplace_magic.deliver import complain
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
 from inplace_magic.language import _
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.options import help_of, parse_options, watch_parser
-from inplace_magic.magics.progress import runs_shown
+from inplace_magic.magics.output import runs_shown
 from inplace_magic.magics.rerunning import Cells, remembered
+from inplace_magic.render.deliver import complain
 from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
-    from inplace_magic.api import watch
     from inplace_magic.magics.session import Session
+    from inplace_magic.watching.api import watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,7 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
     """Starts to watch the running cell.
 
     Args:
-        session: of the shell that runs it.
-        line: the options.
         key: under which the cell's text is kept, see :class:`.WatchLine`.
-        frame: of the cell.
 
     Raises:
         UsageError: the cell cannot be watched as asked.
@@ -74,7 +71,7 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
             ).format(place=session.story.since, magic=MAGIC)
         )
         return
-    from inplace_magic.api import watch  # brings torch, which help must not
+    from inplace_magic.watching.api import watch  # brings torch, which help must not
 
     shell, owner = session.shell, session.running[-1]
     filename = frame.f_code.co_filename
@@ -100,7 +97,6 @@ def finish(session: Session, raised: BaseException | None) -> None:
 
     Args:
         session: whose watch ends; without an active one nothing happens.
-        raised: what the cell raised.
     """
     active, session.active = session.active, None
     if active is None:
@@ -117,12 +113,7 @@ def finish(session: Session, raised: BaseException | None) -> None:
 
 
 def proved(report: Report, origin: Cells | None) -> Report:
-    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted.
-
-    Args:
-        report: of a cell.
-        origin: how the cell can be run again later.
-    """
+    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted."""
     try:
         with runs_shown("--prove", origin.shell if origin is not None else None):
             report = report.prove()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -15,11 +15,10 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.explaining import explained, not_again
 from inplace_magic.magics.options import Parser, help_of, parse_line
-from inplace_magic.magics.progress import runs_shown
+from inplace_magic.magics.output import runs_shown
 
 if TYPE_CHECKING:
-    from inplace_magic.magics.unwatched import Failed
-    from inplace_magic.report import Report
+    from inplace_magic.magics.session import Session
 
 NAME = "%inplace_why"
 DESCRIPTION = N_("""\
@@ -37,19 +36,6 @@ examples:
 _NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
-class Host(Protocol):
-    """What this needs of the extension."""
-
-    shell: Any
-    active: Any
-    story: Any
-    failed: dict[int, Failed]
-    defaults: dict[str, Any]
-
-    def deliver(self, report: Report, options: Options) -> None:
-        """Keeps it, displays it and writes ``--save``."""
-
-
 def why_parser() -> Parser:
     """The number of a cell, and how its report is shown."""
     parser = Parser(NAME, description=_(DESCRIPTION), epilog=_(EXAMPLE), argument_default=argparse.SUPPRESS)
@@ -63,7 +49,7 @@ def why_parser() -> Parser:
     return parser
 
 
-def why_magic(host: Host) -> Callable[[str], None]:
+def why_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_why``."""
 
     def inplace_why(line: str) -> None:
@@ -71,16 +57,16 @@ def why_magic(host: Host) -> Callable[[str], None]:
         if given.get("help"):
             print(help_of(why_parser))
             return
-        if host.story is not None or host.active is not None:
+        if session.story is not None or session.active is not None:
             raise UsageError(
                 _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=NAME)
             )
-        number = _chosen(host, given.pop("cell", None))
+        number = _chosen(session, given.pop("cell", None))
         allowed = given.pop("yes", False)
         try:
-            options = Options.of({**host.defaults, **given})
+            options = Options.of({**session.defaults, **given})
             with use_language(options.watch.lang):
-                _explain(host, number, options, allowed=allowed)
+                _explain(session, number, options, allowed=allowed)
         except OptionError as error:
             raise UsageError(f"{NAME}: {error}") from None
         except CompareError as error:
@@ -90,7 +76,7 @@ def why_magic(host: Host) -> Callable[[str], None]:
     return inplace_why
 
 
-def _chosen(host: Host, word: str | None) -> int:
+def _chosen(session: Session, word: str | None) -> int:
     """The cell that is asked about: the one named, else the last that failed with an error that a watch explains, else
     the last that failed."""
     if word is not None:
@@ -102,28 +88,28 @@ def _chosen(host: Host, word: str | None) -> int:
                 )
             )
         return int(number[1])
-    if not host.failed:
+    if not session.failed:
         raise UsageError(
             _("No unwatched cell of this session has failed. `%inplace_why N` runs Cell In[N] again, watched.")
         )
-    newest = next(reversed(host.failed))
-    known = [number for number, failed in host.failed.items() if failed.explained]
+    newest = next(reversed(session.failed))
+    known = [number for number, failed in session.failed.items() if failed.explained]
     if known and known[-1] != newest:
         told = _(
             "inplace_magic: this is about Cell In[{number}]. Cell In[{newest}] failed later, for a reason of another "
             "kind ({error}); `%inplace_why {newest}` asks about it."
         )
-        print(told.format(number=known[-1], newest=newest, error=host.failed[newest].error))
+        print(told.format(number=known[-1], newest=newest, error=session.failed[newest].error))
     return known[-1] if known else newest
 
 
-def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> None:
+def _explain(session: Session, number: int, options: Options, *, allowed: bool) -> None:
     from inplace_magic.rerun.guard import Repeated, done_again
 
-    errors = {cell: failed.error for cell, failed in host.failed.items()}
+    errors = {cell: failed.error for cell, failed in session.failed.items()}
     try:
-        with runs_shown(NAME, host.shell), done_again() as done:
-            outcome = explained(host.shell, number, errors, allowed=allowed)
+        with runs_shown(NAME, session.shell), done_again() as done:
+            outcome = explained(session.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
         told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
         raise UsageError(told.format(number=number, what=stopped.sentence)) from None
@@ -133,10 +119,10 @@ def _explain(host: Host, number: int, options: Options, *, allowed: bool) -> Non
     for what, count in done.items():
         told = _("inplace_magic: done again while fixes were tried, as `--yes` allows: {what} ({count} times).")
         print(told.format(what=what, count=count))
-    report, failed = outcome.report, host.failed.get(number)
+    report, failed = outcome.report, session.failed.get(number)
     if failed is not None and (said := not_again(outcome, failed.error)):
         print(said)
     elif len(outcome.cells.texts) > 1:
         ran = ", ".join(f"Cell In[{each}]" for each, _text in outcome.cells.texts)
         print(_("inplace_magic: run again on copies, in this order: {cells}.").format(cells=ran))
-    host.deliver(report, options)
+    session.deliver(report, options)

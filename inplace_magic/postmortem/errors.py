@@ -20,6 +20,7 @@ from inplace_magic.postmortem.refused.second_backward import SECOND
 from inplace_magic.postmortem.refused.shapes import SHAPES
 from inplace_magic.postmortem.refused.unused import UNUSED
 from inplace_magic.postmortem.refused.views import VIEWS
+from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
 from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
@@ -61,6 +62,7 @@ KINDS: tuple[Kind, ...] = (
     *SHAPES,
     *GIVEN_BACK,
     *UNUSED,
+    *WITHOUT_GRADIENT,
 )
 """The first whose pattern is found in the text explains it."""
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.api import watch
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
 from inplace_magic.proving.watching import watched
@@ -19,11 +18,12 @@ from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.source.hunks import Hunk, Whose, by_text
+from inplace_magic.watching.api import watch
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.outcome import Outcome
     from inplace_magic.rerun.run import Failure, Runner
-    from inplace_magic.rerun.saves import ChangedSave, Saves
+    from inplace_magic.rerun.saved_copies import ChangedSave, Saves
     from inplace_magic.rerun.slopes import Slope
 
 Changes = dict[Whose, list[Hunk]]
@@ -66,7 +66,6 @@ class Bench:
 
     Args:
         staged: what :meth:`.Origin.begun` gives.
-        trace: the record of the watch.
         allowed: files, commands and the network may be used again.
     """
 
@@ -116,7 +115,7 @@ class Bench:
             CompareError: the program cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.saves import saves_compared
+        from inplace_magic.rerun.saved_copies import saves_compared
 
         observer = watch(lang=language())
         saves: list[Saves] = []
@@ -135,7 +134,7 @@ class Bench:
             numbers: of the saved tensors, in the order of saving.
         """
         from inplace_magic.rerun.outcome import gradient_errors
-        from inplace_magic.rerun.saves import saves_compared
+        from inplace_magic.rerun.saved_copies import saves_compared
 
         with self._runner({}, lambda stack: stack.enter_context(saves_compared(copied=numbers))) as runner:
             outcome, failure = runner.outcome(taken=True, brief=True)
@@ -172,6 +171,16 @@ class Bench:
         with self._runner(changes) as runner:
             return slope_of(runner)
 
+    @cached_property
+    def meant_slope(self) -> Slope | None:
+        """That of the program as it is written, with everything copied that autograd saves. It disagrees where the
+        program means other gradients than the derivative, as with ``detach()``."""
+        from inplace_magic.rerun.saved_copies import saved_values_copied
+        from inplace_magic.rerun.slopes import slope_of
+
+        with self._runner({}, lambda stack: stack.enter_context(saved_values_copied())) as runner:
+            return slope_of(runner)
+
     @property
     def lines(self) -> Iterator[str]:
         """The lines of the program, as far as they are known."""
@@ -193,17 +202,15 @@ class Bench:
         """Runs the program, with changes, and gives what it left.
 
         Args:
-            changes: of the user's lines.
-            copied: everything that autograd saves is copied as it is saved.
             brief: of other tensors than gradients only digests are held, so that no run leaves a copy behind.
 
         Raises:
             CompareError: it cannot be run.
             Repeated: it was about to do what cannot be done on copies.
         """
-        from inplace_magic.rerun.oracle import Reach, graphs_kept, saved_values_copied
+        from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
         from inplace_magic.rerun.run import failure_text
-        from inplace_magic.rerun.taken import Passes, backwards_counted
+        from inplace_magic.rerun.saved_copies import Reach, saved_values_copied
 
         reaches: list[Reach] = []
         counts: list[Passes] = []
@@ -240,7 +247,7 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.taken import backwards_counted
+        from inplace_magic.rerun.backwards import backwards_counted
 
         most = self._most if changes else None
         with self._runner(changes, lambda stack: stack.enter_context(backwards_counted(most))) as runner:
@@ -248,12 +255,7 @@ class Bench:
 
     @contextmanager
     def _runner(self, changes: Changes, on: Callable[[ExitStack], object] | None = None) -> Iterator[Runner]:
-        """What runs the program with changes, where nothing can be done that cannot be done on copies.
-
-        Args:
-            changes: of the user's lines.
-            on: puts on what else is on during a run.
-        """
+        """What runs the program with changes, where nothing can be done that cannot be done on copies."""
         from inplace_magic.rerun.guard import harmless
         from inplace_magic.rerun.run import Runner
 

@@ -36,8 +36,6 @@ def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -
 
     Args:
         bench: where its program runs.
-        report: of the program as it is written.
-        hazard: the finding.
         diffs: the fixes of all findings; where one alone does not do, all are tried together.
 
     Raises:
@@ -61,8 +59,8 @@ def is_worth_showing(proof: Proof) -> bool:
 
 
 def is_contradicted(proof: Proof) -> bool:
-    """Whether the gradients with a fix are not the derivative of the loss with it."""
-    return any(each.template == words.NOT_THE_SLOPE for each in proof.told)
+    """Whether the gradients with a fix are not the derivative of the loss with it, and its proof says so."""
+    return any(each.template in (words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT) for each in proof.told)
 
 
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
@@ -162,16 +160,24 @@ _CUTS = re.compile(r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inferen
 
 def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:
     """The proof of a fix that leaves other numbers, as finite differences judge its gradients. Those of another loss
-    refute it, unless something else in the program can be why, such as a ``detach()`` that was there before."""
+    refute it, unless the program means such gradients, as one with a ``detach()`` of its own does."""
     slope = bench.slope(cured.changes)
     if slope is None:
         return proof_of("other numbers", *told, *more, **facts)
+    if not slope.agrees and _means_others(bench, cured):
+        return proof_of("other numbers", *told, Told(words.NO_SLOPE_MEANT), *more, **facts)
     said = words.of_slope(slope.by_gradient, slope.by_difference, agrees=slope.agrees)
+    return proof_of("other numbers" if slope.agrees else "refuted", *told, *said, *more, **facts)
+
+
+def _means_others(bench: Bench, cured: _Cured) -> bool:
+    """Whether its text, and not what the fix adds to it, can be why gradients are not the derivative of the loss; and
+    those of the program as it is meant are not either, as far as that can be told."""
     before = {line.strip() for line in bench.lines}  # what is moved stands there already
     added = {line.strip() for hunks in cured.changes.values() for hunk in hunks for line in hunk.new} - before
-    its_own = any(map(_CUTS.search, added)) or not any(map(_CUTS.search, before))
-    refuted = not slope.agrees and its_own
-    return proof_of("refuted" if refuted else "other numbers", *told, *said, *more, **facts)
+    if any(map(_CUTS.search, added)) or not any(map(_CUTS.search, before)):
+        return False
+    return bench.meant_slope is None or not bench.meant_slope.agrees
 
 
 _Line = tuple[int | None, str | None, int]

@@ -24,7 +24,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.saves import ChangedSave
+    from inplace_magic.rerun.saved_copies import ChangedSave
 
 _MOST = 6
 """Writes that are tried one by one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inplace_magic.api import watch
 from inplace_magic.language import language
 from inplace_magic.report import Report
+from inplace_magic.watching.api import watch
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.run import Runner
@@ -16,12 +16,11 @@ def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None
     """The report of one run on copies.
 
     Args:
-        runner: of the program.
         cells: execution count by compiled file name, for code of other cells.
         observer: what watches; None: a new one.
     """
+    from inplace_magic.rerun.backwards import Stopped
     from inplace_magic.rerun.program import CellProgram, StoryProgram
-    from inplace_magic.rerun.taken import Stopped
 
     program = runner.program
     assert isinstance(program, (CellProgram, StoryProgram))

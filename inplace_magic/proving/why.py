@@ -8,8 +8,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from inplace_magic.answering.raised import last_error
-from inplace_magic.api import analyze
+from inplace_magic.answering.asked import last_error
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _
@@ -17,9 +16,10 @@ from inplace_magic.proving.prove import proven
 from inplace_magic.record.blindness import RAN_AGAIN
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
+from inplace_magic.watching.api import analyze
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.handled import Handled
+    from inplace_magic.rerun.raising_lines import RaisingLines
 
 _ALIKE = 80
 """Characters of an error's text that tell it from others."""
@@ -62,11 +62,11 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
     """The report of the lines run again; None, and why, where that does not fail in the same way."""
     from inplace_magic.rerun.guard import Repeated
-    from inplace_magic.rerun.handled import handled
+    from inplace_magic.rerun.raising_lines import raising_lines
     from inplace_magic.rerun.run import Failure, failure_text
 
     reason = ""
-    for block in handled(raised.__traceback__, asker):
+    for block in raising_lines(raised.__traceback__, asker):
         try:
             report = _of_block(block, failure_text(Failure(raised, backward=False)), allowed=allowed)
         except Repeated as stopped:
@@ -80,7 +80,7 @@ def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tup
     return None, reason
 
 
-def _of_block(block: Handled, text: str, *, allowed: bool) -> Report | None:
+def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None:
     """The report of some lines run again; None where they do not raise the error.
 
     Raises:
@@ -104,7 +104,7 @@ def _of_block(block: Handled, text: str, *, allowed: bool) -> Report | None:
     return proven(report, block.frame, allowed=allowed)
 
 
-def _wider(block: Handled, refused: CopyError) -> Handled:
+def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
     """The lines with the statement above that binds what cannot be copied.
 
     Raises:
@@ -117,7 +117,7 @@ def _wider(block: Handled, refused: CopyError) -> Handled:
 
 
 def _told_by_the_graph(raised: BaseException, reason: str) -> Report:
-    from inplace_magic.rerun.alive import trace_of_graph
+    from inplace_magic.rerun.failed_graph import trace_of_graph
 
     trace = None
     with suppress(RuntimeError):  # a graph of another kind than those that are known

@@ -9,66 +9,46 @@ from inplace_magic.language import N_
 from inplace_magic.record.outcomes import Difference
 from inplace_magic.record.proofs import GradientError, Told
 
-PROVEN = N_(
-    "With it the program runs to its end without this finding, and leaves, bit for bit, the values and gradients of "
-    "the forward pass as it is written."
-)
-OTHER = N_(
-    "With it the program runs to its end without this finding, with other numbers: {name} is {new} where it was {old}, "
-    "and {count} more differ."
-)
-OTHER_ONE = N_(
-    "With it the program runs to its end without this finding, with another number: {name} is {new} where it was {old}."
-)
-ROUNDED = N_(
-    "With it the program runs to its end without this finding, and leaves the same but for rounding ({name}: {new} "
-    "instead of {old})."
-)
-REFUSED = N_(
-    "With it the program runs to its end without this finding. As it is written PyTorch refuses it, so there are no "
-    "numbers of the original to compare with."
-)
-SAME_LOSS = N_(
-    "With it the program runs to its end without this finding. As it is written PyTorch refuses it; its loss, computed "
-    "without autograd, is the same bits."
-)
-SAME_GRADIENTS = N_("Every gradient is, bit for bit, that of the forward pass as it is written.")
+PROVEN = N_("With this fix the program runs, and values and gradients are bit for bit those of your forward pass.")
+OTHER = N_("Some numbers differ: {name} is {new} instead of {old}, and {count} more.")
+OTHER_ONE = N_("One number differs: {name} is {new} instead of {old}.")
+ROUNDED = N_("The numbers are the same but for rounding ({name}: {new} instead of {old}).")
+REFUSED = N_("PyTorch refuses the program as written, so there are no numbers to compare with.")
+SAME_LOSS = N_("PyTorch refuses the program as written; its loss, computed without autograd, has the same bits.")
+SAME_GRADIENTS = N_("All gradients are bit for bit those of your forward pass.")
 SLOPE = N_("By finite differences in float64, its gradients are the derivative of the loss that it computes.")
 NOT_THE_SLOPE = N_(
     "By finite differences in float64, its gradients are not the derivative of the loss that it computes: along a "
     "random direction they give {gradient}, the loss {difference}. This happens where something is detached, or "
     "written past autograd."
 )
-CHEAPEST = N_(
-    "Of {count} fixes that are proven it is the cheapest: with it a run makes tensors of {nbytes} B, with the next one "
-    "of {next} B."
+NO_SLOPE_MEANT = N_(
+    "By finite differences in float64, its gradients are not the derivative of the loss that it computes. The program "
+    "itself can be why, as by a `detach()` of its own, so this is not held against the fix."
 )
-AS_CHEAP = N_("Of {count} fixes that are proven none is cheaper: with each a run makes tensors of {nbytes} B.")
+CHEAPEST = N_("Of {count} proven fixes this one allocates the least: {nbytes} B a run, the next one {next} B.")
+AS_CHEAP = N_("Each of {count} proven fixes allocates {nbytes} B a run.")
 RAISES = N_("With it the program still raises: {error}")
 STAYS = N_("With it the finding stays.")
 HARM = N_("With it another finding comes: {code}.")
 CUT_OFF = N_("With it no gradient reaches {names} any more.")
-SAME_NUMBERS = N_("It changes no number that the program leaves, so a run cannot tell whether it is right.")
-NOT_TWICE = N_("Run a second time as it is, the program does otherwise, so nothing can be compared.")
-ENDS_NOW = N_(
-    "Run again from what the variables hold now, the program as it is written runs to its end. Then it raised: {error}"
-)
-RAISES_NOW = N_("Run again from what the variables hold now, the program as it is written ends otherwise: {error}")
+SAME_NUMBERS = N_("This fix changes no number of the program, so a run cannot tell whether it is right.")
+NOT_TWICE = N_("The program differs from run to run, so nothing can be compared.")
+ENDS_NOW = N_("Run again from the present values, the program as written runs. The first time it raised: {error}")
+RAISES_NOW = N_("Run again from the present values, the program as written ends otherwise: {error}")
 ELSEWHERE = N_("The program stops for another reason: {error}")
 OWN_HOOKS = N_(
     "The program packs what autograd saves by hooks of its own, as checkpointing does, which the copies of the "
     "comparison do not reach."
 )
-STOPPED = N_(
-    "All runs were stopped {count} backward passes after the one that failed, so this is said of the passes until then."
-)
-TOGETHER = N_("It takes the fixes of the other findings as well.")
+STOPPED = N_("All runs stopped {count} backward passes after the failing one; the verdict is about these passes.")
+TOGETHER = N_("The fixes of the other findings are needed too.")
 NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
-NO_DIFF = N_("No change of lines is known that could be tried.")
-NONE_CURES = N_("Of {count} changes that were tried, none is right.")
+NO_DIFF = N_("There is no automatic fix to try.")
+NONE_CURES = N_("{count} changes were tried; none is right.")
 DOES_NOT_CURE = N_("The one change that was tried is not right.")
 NO_CURE = N_("No change that was tried cures it.")
-REPEATS = N_("A second run would do again what cannot be done on copies: {what}.")
+REPEATS = N_("A second run would repeat what cannot be done on copies: {what}.")
 WRONG_NOW = N_(
     "As written, the gradient of `{name}` is off by {size} (element {element} is {wrong} instead of {right})."
 )

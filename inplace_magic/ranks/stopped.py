@@ -21,9 +21,6 @@ class Stopped:
 
     A call of C that does not return keeps Python from hearing the signal, as with any handler; torchrun kills such a
     rank after half a minute.
-
-    Args:
-        before: what to do before the process ends.
     """
 
     def __init__(self, before: Callable[[], None]) -> None:

@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from inplace_magic.deliver import MARK, complain, say, telling
 from inplace_magic.language import _
 from inplace_magic.ranks.boards import Board, Folder, board_of
 from inplace_magic.ranks.rank import Rank, ranks_named
 from inplace_magic.ranks.stopped import Stopped
 from inplace_magic.record.places import Callsite
+from inplace_magic.render.deliver import MARK, complain, say, telling
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
 
@@ -66,8 +66,6 @@ def tell_together(
     """Says on standard error what the ranks of this run have to say, as far as nobody else does. Never raises.
 
     Args:
-        rank: this process.
-        report: its report.
         stopping: once it was heard, the others are not waited for.
         quiet: where nothing went wrong, say nothing.
         told: what it has to say is in the notes of an error that somebody else shows, so nobody needs to.

@@ -7,11 +7,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from inplace_magic.api import watch
-from inplace_magic.deliver import has_note, tell
 from inplace_magic.ranks.rank import this_rank
 from inplace_magic.ranks.stopped import SIGTERM, Stopped
 from inplace_magic.ranks.together import begin_together, tell_together
+from inplace_magic.render.deliver import has_note, tell
+from inplace_magic.watching.api import watch
 
 
 class watched:

@@ -12,7 +12,7 @@ from inplace_magic.errors import OptionError
 from inplace_magic.language import _, checked
 
 LEVELS = ("calls", "ops", "writes")
-SECTIONS = ("graph", "memory", "lines", "timeline", "tensors", "saved", "unseen")
+SECTIONS = ("graph", "memory", "lines", "timeline", "tensors", "saved", "names", "unseen")
 """Parts of a page that fold, in their order."""
 SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
 

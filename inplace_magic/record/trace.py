@@ -30,7 +30,6 @@ from inplace_magic.record.names import (
     TensorName,
 )
 from inplace_magic.record.refusal import Refusal
-from inplace_magic.record.training import ModuleSighting
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +48,6 @@ class Trace:
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
     """Of parameters that replaced others, stand in several modules, or lie where something with a history lay."""
-    sightings: tuple[ModuleSighting, ...] = ()
-    """At the first steps of optimizers and a part of the later ones: the modules that were moved, by each path that led
-    to them."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()

@@ -27,8 +27,7 @@ Renderer = Callable[..., str]
 def _html(
     reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None, beside_widget: bool, told: bool
 ) -> str:
-    from inplace_magic.render.page.html import fragment_of
-    from inplace_magic.render.page.opened import SCREEN, opened_in
+    from inplace_magic.render.page.html import SCREEN, fragment_of, opened_in
 
     asked = opened is None and beside_widget  # whoever asks for a widget wants to see the picture
     sections = SCREEN if asked else opened_in(reading.report, opened)
@@ -80,9 +79,7 @@ def to_mimebundle(
     """What a notebook stores and shows for a report. Never raises.
 
     Args:
-        report: what to show.
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        graph: draw the autograd graph.
         opened: the sections that are open at first, see `ShowOptions`.
         beside_widget: a widget that shows the picture follows, so it is folded here where scripts run.
         told: the findings were shown before, so their cards are folded.
@@ -98,7 +95,6 @@ def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) 
 
     Args:
         report: where the findings come from.
-        hazards: which of them to show.
         more: a sentence below them, on where the rest is.
 
     Returns:

@@ -36,7 +36,6 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
     """Return the answer as text, in the language of now.
 
     Args:
-        answer: what to show.
         below: it stands right below the cell that failed, whose lines need no cell's number then.
     """
     answer = _as_below(answer) if below else answer

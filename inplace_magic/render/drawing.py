@@ -17,8 +17,7 @@ from operator import attrgetter
 from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
-from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame
-from inplace_magic.analysis.tree.holes import Hole
+from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, Hole
 from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
@@ -98,7 +97,6 @@ def outline_of(
     """Leaves out of a large graph what no drawing of it shows.
 
     Args:
-        whole: the graph of the trace.
         findings: what must stay visible.
         modules: the class of each module, by its path.
         holes: where calls are missing, as :func:`.holes_of` gives it.
@@ -127,7 +125,6 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
     Args:
         outline: what :func:`outline_of` gives for it.
         expanded: keys of :class:`Fold` boxes to open; ignored where the picture would become too large.
-        limit: up to how many boxes other groups are opened.
     """
     whole, graph, roles, captions = outline.whole, outline.graph, outline.roles, outline.captions
     cut = with_initialisations_folded(graph, outline.modules, keep=roles.keys, expanded=expanded)

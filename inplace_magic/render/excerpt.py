@@ -71,7 +71,6 @@ def listings_of(marks: Sequence[Mark], trace: Trace, first: Callsite | None = No
     """Listings of marked lines.
 
     Args:
-        marks: as they came in time.
         trace: which cell was watched, and its text.
         first: whose listing comes first where the lines are not those of several cells.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect
-from inplace_magic.analysis.memory.sums import line_key
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
@@ -51,11 +51,7 @@ class LineStory:
 
 
 def lines_of(story: Story) -> tuple[LineStory, ...]:
-    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running.
-
-    Args:
-        story: what was recorded.
-    """
+    """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
     stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
     rebound: dict[int, list[Rebinding]] = {}
     for rebinding in story.rebindings:

@@ -135,9 +135,7 @@ def table(
         header: titles of the columns, plain text.
         rows: markup of the cells, row by row.
         tints: background colour of each row; empty for one that is like its neighbours.
-        cells: style of each column.
         name: its class, by which a script can find it.
-        wraps: rather break lines in cells than let columns be scrolled out of sight.
     """
     plain = (style.CARD, style.ZEBRA)
     whole = list(rows)

@@ -8,13 +8,12 @@ from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.memory.ledger import Ledger
-from inplace_magic.analysis.memory.sums import LineMemory, Peak, memory_by_line, peaks_of
+from inplace_magic.analysis.memory.ledger import Ledger, LineMemory, Peak, memory_by_line, peaks_of
 from inplace_magic.analysis.naming.bindings import Bindings, names_of
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
 from inplace_magic.analysis.story import Story, story_of
-from inplace_magic.analysis.tree.holes import holes_of
+from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace

@@ -17,29 +17,13 @@ class SaveError(InplaceMagicError, OSError):
     """The file cannot be written there; an ``OSError`` too, for code that treats it as any other failed write."""
 
 
-def _html(report: Report, raw: bool, graph: bool) -> str:
-    return report.to_html(raw=raw, graph=graph)
-
-
-def _svg(report: Report, raw: bool, graph: bool) -> str:
-    return report.to_svg(raw=raw)
-
-
-def _png(report: Report, raw: bool, graph: bool) -> bytes:
+def _png(report: Report, raw: bool) -> bytes:
     from inplace_magic.render.graph.layout import to_png
 
     return to_png(report.to_svg(raw=raw))
 
 
-def _dot(report: Report, raw: bool, graph: bool) -> str:
-    return report.to_dot(raw=raw)
-
-
-def _json(report: Report, raw: bool, graph: bool) -> str:
-    return report.to_json(indent=1) + "\n"
-
-
-def _csv(report: Report, raw: bool, graph: bool) -> str:
+def _csv(report: Report) -> str:
     frame = report.to_frame("calls")
     for column in frame.columns.difference(["values"]):  # those are numbers of ours, and may be negative
         frame[column] = frame[column].map(_harmless)
@@ -57,12 +41,12 @@ def _harmless(cell: Any) -> Any:
 
 
 WRITERS: dict[str, Callable[[Report, bool, bool], str | bytes]] = {
-    ".html": _html,
-    ".svg": _svg,
-    ".png": _png,
-    ".dot": _dot,
-    ".json": _json,
-    ".csv": _csv,
+    ".html": lambda report, raw, graph: report.to_html(raw=raw, graph=graph),
+    ".svg": lambda report, raw, graph: report.to_svg(raw=raw),
+    ".png": lambda report, raw, graph: _png(report, raw),
+    ".dot": lambda report, raw, graph: report.to_dot(raw=raw),
+    ".json": lambda report, raw, graph: report.to_json(indent=1) + "\n",
+    ".csv": lambda report, raw, graph: _csv(report),
 }
 """What each suffix writes; ``.csv`` is the table of calls."""
 
@@ -73,7 +57,6 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
     A symbolic link stays one, and the file that it points to is replaced. A file marked read-only is left alone.
 
     Args:
-        report: what to write.
         path: where to; the suffix picks the format: ``.html``, ``.svg``, ``.png`` (needs the package
             ``resvg-py``), ``.dot``, ``.json`` (opens again with ``Report.from_json``) or ``.csv`` (the table of calls).
         raw: write raw ``id`` and ``data_ptr`` into the picture.

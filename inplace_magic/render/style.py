@@ -92,13 +92,7 @@ EFFECT_SYMBOL: Final[dict[str, str]] = {
     "rebound": "→",
     "raised": "✗",
 }
-KIND_SYMBOL: Final[dict[str, str]] = {
-    "ordinary": "+",
-    "view": "≡",
-    "in-place": "✎",
-    "metadata": "↻",
-    "query": "?",
-}
+KIND_SYMBOL: Final[dict[str, str]] = {"ordinary": "+", "view": "≡", "in-place": "✎", "metadata": "↻", "query": "?"}
 
 DOT_FONT: Final = "Helvetica"
 """One name only: Graphviz measures text by it, and a list of names makes it guess widths that overflow the boxes."""

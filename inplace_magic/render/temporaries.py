@@ -25,8 +25,6 @@ def without_temporaries(
     it is whatever has a maker and is used: what flows stands on the arrows.
 
     Args:
-        graph: what is drawn.
-        keep: keys of tensors and of their makers that stay what they are.
         overview: draw no tensor between two boxes.
     """
     calls = {call.key for call in graph.calls}

@@ -45,7 +45,6 @@ def publish(shell: Any, bundle: Mapping[str, str], *, apart: bool = False) -> No
 
     Args:
         shell: where.
-        bundle: by MIME type.
         apart: in a terminal, with an empty line above.
     """
     if sys.stdout is not None and sys.stdout.isatty():

@@ -34,7 +34,6 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
     """As :func:`to_text`, of a report that is being read already.
 
     Args:
-        reading: the report while it is being read.
         rows: findings, and lines of each section, at most.
         lines: lines of what each line did, at most.
     """

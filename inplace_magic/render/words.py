@@ -238,7 +238,6 @@ def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, .
     """The places in the user's code that led to a line, the nearest first, up to the line of the watched cell.
 
     Args:
-        site: the line.
         cell: execution count of the watched cell; what called that cell (a script that runs notebooks) is left out.
     """
     chain: list[Callsite] = []

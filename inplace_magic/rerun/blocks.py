@@ -27,7 +27,6 @@ class Block:
     """Where a watched block stands. Of its variables nothing is kept but, outside of functions, its module's namespace.
 
     Args:
-        code: of the frame that ran it.
         line: on which its ``with`` stands.
         module: the namespace of the module that it stands in; None within a function.
     """
@@ -50,7 +49,6 @@ class Block:
         """What stands in the block.
 
         Args:
-            tree: of the file.
             line: on which the ``with`` stands there.
 
         Raises:

@@ -13,8 +13,8 @@ import torch
 from inplace_magic.capture.torch import describe
 from inplace_magic.record.outcomes import Agreement, Difference, Group
 from inplace_magic.record.proofs import GradientError
-from inplace_magic.rerun.contents import PLAIN_TENSORS, Digest, digest, same_content
-from inplace_magic.rerun.taken import Taken
+from inplace_magic.rerun.backwards import TakenGradients
+from inplace_magic.rerun.same_bytes import PLAIN_TENSORS, Digest, digest, same_content
 
 _PLAIN = (bool, int, float, complex, str)
 _MOST_DEPTH = 8
@@ -70,7 +70,7 @@ class Outcome:
             if grad is not None:
                 self.values.setdefault(("gradient", f"{path}.grad"), self._kept(grad))
 
-    def add_taken(self, taken: Taken) -> None:
+    def add_taken(self, taken: TakenGradients) -> None:
         """Notes the gradients that a run took where no variable shows them: those of ``torch.autograd.grad``, as
         ``grad(model.weight)``, and those of leaves that nothing leads to, as ``(3×4).grad``."""
         self.roots = taken.roots

@@ -18,14 +18,8 @@ class CellProgram:
     """Code of a cell.
 
     Args:
-        name: what the variant is called.
         body: its statements, without the last one where that is an expression.
         last: the last expression; None where there is none.
-        results: names that the last statement assigns.
-        namespace: the notebook's.
-        filename: under which the code was compiled.
-        source: the text as the user sees it.
-        cell: its execution count.
     """
 
     name: str

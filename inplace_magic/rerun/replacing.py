@@ -31,7 +31,6 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
     """While the block runs, the functions of those files have the code of the changed text.
 
     Args:
-        changes: what is changed.
         run_anew: by name of the text, lines that the program itself will run, so that no function needs to have them.
 
     Raises:
@@ -45,13 +44,14 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
         for name, (lines, hunks) in changes.items():
             text = changed(lines, hunks)
             twins = _twins(_compiled(text, name), hunks, lines)
-            live = [each for each in gc.get_objects() if type(each) is FunctionType and _is_of(each, name)]
+            functions = (each for each in gc.get_objects() if type(each) is FunctionType)
+            live = [each for each in functions if each.__code__.co_filename == name]
             outside = [hunk for hunk in hunks if hunk.first not in (run_anew or {}).get(name, ())]
             sentence = _what_none_has([function.__code__ for function in live], outside, name)
             if sentence:
                 refused[name] = CompareError(sentence)
             for function in live:
-                twin = twins.get(_key(function.__code__))
+                twin = twins.get((function.__code__.co_name, function.__code__.co_firstlineno))
                 if twin is not None and len(twin.co_freevars) == len(function.__closure__ or ()):
                     before.append((function, function.__code__))
                     function.__code__ = twin
@@ -94,10 +94,6 @@ def _compiled_anew(changes: Changes) -> Iterator[set[str]]:
         builtins.compile = plain
 
 
-def _is_of(function: FunctionType, name: str) -> bool:
-    return function.__code__.co_filename == name
-
-
 def _compiled(lines: Iterable[str], name: str) -> CodeType:
     try:
         return compile("\n".join(lines), name, "exec", dont_inherit=True)
@@ -105,10 +101,6 @@ def _compiled(lines: Iterable[str], name: str) -> CodeType:
         raise CompareError(
             _("The changed text of {name} is no Python: {error}.").format(name=name, error=error)
         ) from None
-
-
-def _key(code: CodeType) -> tuple[str, int]:
-    return code.co_name, code.co_firstlineno
 
 
 def _twins(module: CodeType, hunks: list[Hunk], lines: tuple[str, ...]) -> dict[tuple[str, int], CodeType]:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.nn.modules.module import register_module_forward_pre_hook
 
 from inplace_magic.capture.torch import describe
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.language import _
 from inplace_magic.record.garbage import collection_paused
-from inplace_magic.rerun.flags import inplace_flags
+from inplace_magic.rerun.backwards import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.flops import Counts, counting
+from inplace_magic.rerun.free_memory import too_little_room
 from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
-from inplace_magic.rerun.room import too_little_room
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
 from inplace_magic.rerun.state import bound_first, find_state
-from inplace_magic.rerun.taken import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
 _PASSED_ON = (Exception, KeyboardInterrupt, SystemExit, GeneratorExit)
@@ -43,20 +43,13 @@ class Runner:
     """Runs one variant, as often as asked, each time from the same state.
 
     Args:
-        program: what to run.
         flag: what every ``inplace`` flag is set to; None leaves them alone.
-        quiet: keeps output away.
         seed: seeds all generators before each run; None: they begin where the user's are now.
         around: makes a context that every run is inside of, entered last.
     """
 
     def __init__(
-        self,
-        program: Program,
-        flag: bool | None,
-        quiet: Quiet,
-        seed: int | None = None,
-        around: Quiet = nullcontext,
+        self, program: Program, flag: bool | None, quiet: Quiet, seed: int | None = None, around: Quiet = nullcontext
     ) -> None:
         self.program = program
         self.flags: dict[str, int] = {}
@@ -80,7 +73,7 @@ class Runner:
         with (
             same_settings(),
             warnings.catch_warnings(),
-            inplace_flags(self._flag, modules) as self.flags,
+            _inplace_flags(self._flag, modules) as self.flags,
             in_place(copies, namespace),
             self._quiet(),
             self._around(),
@@ -201,6 +194,44 @@ class Runner:
             outcome.add("state", name, value)
         for place, value in copies.places:
             outcome.add("state", place.label, value)
+
+
+@contextmanager
+def _inplace_flags(value: bool | None, modules: Iterable[torch.nn.Module] = ()) -> Iterator[dict[str, int]]:
+    """While the block runs, every module with a boolean ``inplace`` has it set.
+
+    Args:
+        value: what the flags are set to; None leaves them alone.
+        modules: modules to begin with. All others, such as those that the code makes itself, are set right before
+            their ``forward``.
+
+    Returns:
+        How many modules of each class had such a flag, filled in while the block runs.
+    """
+    found: dict[str, int] = {}
+    if value is None:
+        yield found
+        return
+    own: dict[int, tuple[torch.nn.Module, bool]] = {}
+
+    def set_flag(module: torch.nn.Module, _args: Any = None) -> None:
+        flag = vars(module).get("inplace")
+        if type(flag) is bool:
+            if id(module) not in own:
+                own[id(module)] = module, flag
+                found[type(module).__name__] = found.get(type(module).__name__, 0) + 1
+            vars(module)["inplace"] = value
+
+    for module in modules:
+        for each in module.modules():
+            set_flag(each)
+    hook = register_module_forward_pre_hook(set_flag)
+    try:
+        yield found
+    finally:
+        hook.remove()
+        for module, flag in own.values():
+            vars(module)["inplace"] = flag
 
 
 def _try_backward(value: Any, left: Outcome) -> Failure | None:

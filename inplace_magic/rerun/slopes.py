@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.errors import CompareError
+from inplace_magic.rerun.backwards import listed, replaced
 from inplace_magic.rerun.run import Runner
 from inplace_magic.rerun.state import find_state
 from inplace_magic.rerun.twins import Copies
@@ -146,11 +147,13 @@ class _Looking(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         new = [place for place, leaf in enumerate(given) if not any(leaf is known for known in self.leaves)]
         name = getattr(func, "__name__", "")
-        if new and torch.is_grad_enabled() and any(_graphs_in(result, 0)):
+        graphs = (describe.grad_fn(each) is not None for each in _tensors_in(result, 0))
+        if new and torch.is_grad_enabled() and any(graphs):
+            leaves = [given[place] for place in new]
             self.reads[number] = new
-            self.leaves += [given[place] for place in new]
-            self.values += [None if _is_parameter(given[place]) else given[place].detach().clone() for place in new]
-            self.unsure |= any(given[place].dtype != torch.float64 for place in new)
+            self.leaves += leaves
+            self.values += [None if isinstance(leaf, torch.nn.Parameter) else leaf.detach().clone() for leaf in leaves]
+            self.unsure |= any(leaf.dtype != torch.float64 for leaf in leaves)
         elif new and not torch.is_grad_enabled() and name not in _NO_VALUES and not name.endswith("_"):
             self.unsure = True
         return result
@@ -178,18 +181,10 @@ class _Moving(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _is_parameter(leaf: torch.Tensor) -> bool:
-    return isinstance(leaf, torch.nn.Parameter)
-
-
 def _leaves_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
     for tensor in _tensors_in(value, depth):
         if describe.requires_grad(tensor) and describe.grad_fn(tensor) is None:
             yield tensor
-
-
-def _graphs_in(value: Any, depth: int) -> Iterator[bool]:
-    return (describe.grad_fn(tensor) is not None for tensor in _tensors_in(value, depth))
 
 
 def _tensors_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
@@ -220,10 +215,10 @@ def _as_float64(copies: Copies) -> None:
 @contextmanager
 def _first_backward(leaves: list[torch.Tensor]) -> Iterator[None]:
     """While the block runs, the first backward ends it, with its loss and the gradients of these leaves."""
-    grad, backward = torch.autograd.grad, torch.autograd.backward
+    grad = torch.autograd.grad
 
     def begun(tensors: Any, weights: Any = None, *_args: Any, **_kwargs: Any) -> None:
-        roots = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+        roots = listed(tensors)
         root = roots[0]
         if len(roots) > 1 or root.dtype != torch.float64 or root.numel() != 1 or weights is not None:
             raise _Begun(None)
@@ -237,8 +232,5 @@ def _first_backward(leaves: list[torch.Tensor]) -> Iterator[None]:
     def of_grad(outputs: Any, _inputs: Any, grad_outputs: Any = None, *_args: Any, **_kwargs: Any) -> None:
         begun(outputs, grad_outputs)
 
-    torch.autograd.grad, torch.autograd.backward = of_grad, begun  # type: ignore[assignment]  # put back below
-    try:
+    with replaced(of_grad, begun):
         yield
-    finally:
-        torch.autograd.grad, torch.autograd.backward = grad, backward

@@ -99,7 +99,6 @@ def find_state(
 
     Args:
         codes: code that will run in `namespace`.
-        roots: objects that it gets besides: a callable and its arguments.
         namespace: the notebook's; functions that have it as their globals are followed, as are functions of the
             user's own files.
         without: names of the namespace that are left out, with all that only they lead to.

@@ -7,9 +7,11 @@ shared stays shared; afterwards every variable holds its original again.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 from weakref import ref
 
@@ -18,8 +20,10 @@ import torch
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
-from inplace_magic.rerun.contents import same_content
-from inplace_magic.rerun.state import MISSING, Place, State, is_atom, is_shells_own
+from inplace_magic.rerun.free_memory import too_little_room
+from inplace_magic.rerun.same_bytes import same_content
+from inplace_magic.rerun.settings import generators, same_settings
+from inplace_magic.rerun.state import MISSING, Place, State, find_state, is_atom, is_shells_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,6 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     """Copies everything that the search found.
 
     Args:
-        state: the variables.
-        roots: objects that the program gets besides.
         namespace: the notebook's. A name of it that cannot be copied is left out of the run: the cell may well assign
             it before it reads it.
 
@@ -240,3 +242,36 @@ def _restore(namespace: dict[str, Any], before: dict[str, Any]) -> None:
     if list(namespace) != list(before):
         namespace.clear()
         namespace.update(before)
+
+
+class Snapshot:
+    """Copies of the variables that some code can reach, and the state of all generators.
+
+    Raises:
+        CopyError: something cannot be copied; the text says what.
+    """
+
+    def __init__(self, codes: Iterable[CodeType], namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        state = find_state(codes, (), namespace)
+        if sentence := too_little_room(state.tensors, copies=2):  # these, and those of a run that begins with them
+            print(sentence, file=sys.stderr)
+        self._copies = copy_state(state, (), namespace)
+        self._atoms = {name: value for name, value in namespace.items() if is_atom(value)}
+        self._generators = generators()
+
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """While the block runs, variables and generators are as they were when this was made. Once: afterwards what the
+        cell left alone lies in the memory of the variables."""
+        namespace = self._namespace
+        share_unchanged(self._copies)
+        with same_settings(), in_place(self._copies, namespace):
+            copied = {place.key for place, _value in self._copies.places if place.holder is namespace}
+            for name, value in list(namespace.items()):
+                if name not in copied and not is_shells_own(name, value):
+                    del namespace[name]
+            namespace.update({name: value for name, value in self._atoms.items() if name not in copied})
+            for state, write in self._generators:
+                write(state)
+            yield

@@ -79,7 +79,6 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
     """The expressions of a call's positional operands.
 
     Args:
-        expression: source of the call.
         method: whether the function is a tensor method, so that ``x.add_(y)`` has the operands ``x`` and ``y``.
     """
     node = parse(expression)

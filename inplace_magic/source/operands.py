@@ -22,9 +22,6 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
     """What a call that wrote `tensor` is handed for it.
 
     Args:
-        call: the writing call.
-        expression: source of the expression that made it.
-        tensor: what it wrote.
         direct: False where library code lies between the expression and the call: then the receiver of a method is
             the library's object, and the first argument may have been handed on.
     """

@@ -37,9 +37,6 @@ class Sources:
     """Source text by compiled file name.
 
     Args:
-        cell: execution count of the watched cell.
-        filename: compiled file name of the watched cell.
-        text: the watched cell as the user sees it.
         cells: execution count by compiled file name, for the other cells.
     """
 

@@ -30,12 +30,6 @@ def node_of(on_line: list[ast.stmt], code: CodeType, lasti: int, line: int) -> A
 
     ``executing`` finds expressions by their bytecode. It leaves ``x += 1`` and ``x[i] += 1`` out, which are certain
     where no other statement begins on their line.
-
-    Args:
-        on_line: the statements that take the line.
-        code: the code.
-        lasti: offset of the instruction.
-        line: its line.
     """
     written = dis.opname[code.co_code[lasti]].startswith("INPLACE_")
     read = code.co_code[lasti - 2 : lasti + 1 : 2] == _READ_TO_BE_WRITTEN

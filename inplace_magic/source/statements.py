@@ -55,7 +55,6 @@ def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterat
     before the statements in it.
 
     Args:
-        tree: of a text.
         function: look for those of one function only.
     """
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inplace_magic.answering.asked import answer_of
-from inplace_magic.deliver import has_note
+from inplace_magic.render.deliver import has_note
 from inplace_magic.testing.asked import TITLE
 
 

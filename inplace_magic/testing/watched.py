@@ -4,23 +4,71 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Generator, Mapping
+import unittest
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from inplace_magic.api import watch, without_detours
-from inplace_magic.deliver import complain
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, sentences, use_language
 from inplace_magic.record.options import LEVELS, WatchOptions
+from inplace_magic.render.deliver import complain
 from inplace_magic.report import Report
 from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON, TITLE
-from inplace_magic.testing.bodies import Bodies
+from inplace_magic.watching.api import watch, without_detours
+
+Run = Callable[[pytest.Item, Callable[[], Any], Callable[..., Any]], Any]
+"""Gets the test, its body, and the function behind it; gives what the body gave."""
+
+
+class Bodies:
+    """A part of a plugin: runs the body of every test by `run`."""
+
+    def __init__(self, run: Run) -> None:
+        self._run_body = run
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> object | None:
+        function = pyfuncitem.obj
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            return None  # whoever runs those does it in its own way
+        arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+        self._run_body(pyfuncitem, partial(function, **arguments), function)
+        return True
+
+    @contextmanager
+    def of(self, item: pytest.Item) -> Iterator[None]:
+        """Where the test is a method of ``unittest``, whose body pytest does not call itself."""
+        owners = (unittest.TestCase, unittest.IsolatedAsyncioTestCase) if _is_unittest(item) else ()
+        originals = [(owner, owner._callTestMethod) for owner in owners]  # type: ignore[attr-defined]
+        for owner, original in originals:
+            owner._callTestMethod = self._replacement(item, original)  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            for owner, original in originals:
+                owner._callTestMethod = original  # type: ignore[attr-defined]
+
+    def _replacement(self, item: pytest.Item, original: Callable[..., Any]) -> Callable[..., Any]:
+        def _callTestMethod(case: unittest.TestCase, method: Callable[[], Any]) -> Any:
+            if case is not getattr(item, "instance", None):  # a suite may hold suites that its tests run
+                return original(case, method)
+            return self._run_body(item, partial(original, case, method), method)
+
+        return _callTestMethod
+
+
+def _is_unittest(item: pytest.Item) -> bool:
+    owner = getattr(item, "cls", None)
+    return inspect.isclass(owner) and issubclass(owner, unittest.TestCase)
+
 
 KEY = pytest.StashKey["Watched"]()
 
@@ -172,7 +220,7 @@ class Watching(Bodies):
 
 
 def _annotation(report: Report, found: Hazard) -> str:
-    from inplace_magic.render.machines.annotations import annotation_of
+    from inplace_magic.render.machines.sarif import annotation_of
 
     with use_language(report.language, report.framework):
         return annotation_of(found)

@@ -19,10 +19,10 @@ from inplace_magic.analysis.opening import LIMIT, OVERVIEW
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, use_language
-from inplace_magic.record.live import ValuesNow
+from inplace_magic.record.origin import ValuesNow
 from inplace_magic.render.drawing import MAX_NODES
 from inplace_magic.render.page.explorer import script
-from inplace_magic.render.scripts import minified
+from inplace_magic.render.theme import minified
 from inplace_magic.render.words import number
 from inplace_magic.report import Report
 from inplace_magic.widgets.state import LiveView

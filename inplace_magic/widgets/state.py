@@ -23,9 +23,6 @@ class LiveView:
     """A report while it is on top of a widget: what all its states share is worked out once, and kept.
 
     That is large, for a long watch larger than the report; so let go of the view when another report comes on top.
-
-    Args:
-        report: what to show.
     """
 
     def __init__(self, report: Report) -> None:
@@ -65,9 +62,7 @@ def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: 
     Plain types only, and the same report gives the same state.
 
     Args:
-        report: what to show.
         expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
-        limit: up to how many boxes other groups are opened.
 
     Raises:
         InplaceMagicError: the graph cannot be drawn.

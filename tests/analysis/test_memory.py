@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from builders import sigmoid_trace, site, tensor
 
-from inplace_magic.analysis.memory.sums import memory_by_call, memory_by_line
+from inplace_magic.analysis.memory.ledger import memory_by_call, memory_by_line
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.memory import Storage
@@ -79,7 +79,7 @@ def test_what_died_before_the_first_call_is_billed_to_no_line():
 
     before, row = memory_by_line(trace)
 
-    assert before.before
+    assert before.call is None
     assert (before.site, before.calls, before.freed_bytes) == (None, (), 100)
     assert (row.freed_bytes, row.peak_bytes) == (0, 10)
 

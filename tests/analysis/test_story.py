@@ -195,3 +195,8 @@ def test_what_was_saved_is_called_by_its_own_name_or_by_one_on_the_same_counter(
     assert Story(trace).name_of_saved(SavedTensor(1, "self", 1, 1, 0, tensor=2)) == "flat"
     assert Story(trace).name_of_saved(SavedTensor(1, "self", 1, 1, 0)) == "flat"
     assert Story(trace).name_of_saved(SavedTensor(1, "self", 3, 3, 0)) is None
+
+
+def test_no_index_of_a_story_hides_another_one() -> None:
+    own = [name for cls in Story.__mro__[:-1] for name in vars(cls) if not name.startswith("__")]
+    assert {name for name in own if own.count(name) > 1} == set()

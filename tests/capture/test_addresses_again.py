@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 import inplace_magic
-from inplace_magic.record.trace import Trace
 
 PINNED: list[FrameType] = []
 AGAIN = pytest.mark.parametrize("again", [True, False], ids=["ids are given again", "no id is given again"])
@@ -78,47 +77,6 @@ def test_an_object_has_a_number_of_its_own_also_where_it_has_the_id_of_a_dead_on
         for _ in range(8):
             Meter(total).count()
     assert len({each.object for each in watch.report.trace.methods}) == 8
-
-
-def step(net: nn.Module, again: bool) -> None:
-    pin(again)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    net(torch.ones(1, 2)).sum().backward()
-    optimizer.step()
-
-
-def sighted(trace: Trace) -> list[tuple[str, bool]]:
-    """(path, whether the function was looked at for the first time) of what was seen in `step`."""
-    return [(each.path, each.since is None) for each in trace.sightings if each.place.function == "step"]
-
-
-@AGAIN
-def test_a_model_that_a_loop_hands_to_a_function_is_sighted_there_once(again: bool) -> None:
-    net = nn.Linear(2, 1)
-    with inplace_magic.watch() as watch:
-        for _ in range(4):
-            step(net, again)
-    assert sighted(watch.report.trace) == [("net", True)]
-
-
-@AGAIN
-def test_a_function_that_runs_with_another_model_has_not_bound_it_meanwhile(again: bool) -> None:
-    with inplace_magic.watch() as watch:
-        for _ in range(4):
-            step(nn.Linear(2, 1), again)
-    assert sighted(watch.report.trace) == [("net", True)] * 4
-
-
-@AGAIN
-def test_no_two_models_have_one_number(again: bool) -> None:
-    kept = [nn.Linear(2, 1) for _ in range(4)]
-    with inplace_magic.watch() as watch:
-        for each in kept:
-            for _ in range(2):
-                step(nn.Linear(2, 1), again)
-            step(each, again)
-    trace = watch.report.trace
-    assert len({each.module for each in trace.sightings if each.path == "net"}) == 12
 
 
 def run_in_two(x: torch.Tensor, first: list[nn.Module], second: list[nn.Module]) -> torch.Tensor:

@@ -10,7 +10,7 @@ from cells import Ran, run_cell
 from talking_to_kernels import execute
 
 from inplace_magic.comparing.comparison import Comparison
-from inplace_magic.magics.progress import is_somebody_there
+from inplace_magic.magics.output import is_somebody_there
 
 SETUP = """\
 import torch
@@ -174,9 +174,9 @@ def test_help_runs_nothing(ip: Any) -> None:
 
 
 def test_in_a_kernel_under_nbclient_there_is_one_output_and_no_progress_bar() -> None:
-    import inplace_magic.magics.progress as progress
+    import inplace_magic.magics.output as progress
 
-    slow = "import time, inplace_magic.magics.progress as p\np.DELAY = 0\nfrom torch import nn\nact = nn.ReLU()"
+    slow = "import time, inplace_magic.magics.output as p\np.DELAY = 0\nfrom torch import nn\nact = nn.ReLU()"
     cells = execute(
         [slow, "%%inplace_compare --flip --repeats 5\ntime.sleep(0.01)\nact(torch.ones(2) * 2)"], allow_errors=False
     )

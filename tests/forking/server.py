@@ -24,7 +24,7 @@ from child import Start, run
 from hidden import Hidden, top
 
 OURS = (
-    "inplace_magic.command_line",
+    "inplace_magic.cli.command_line",
     "inplace_magic.capture.session",
     "inplace_magic.capture.torch.tracebacks",
     "inplace_magic.render.save",

@@ -32,22 +32,13 @@ weight, nothing = torch.rand(2, 3), torch.tensor([True, False, True])
 weight.masked_fill(nothing, 0.0)
 total = weight.sum()
 """
-SHALLOW = """
-import copy
-class Game:
-    def __init__(self):
-        self.heaps = torch.tensor([3, 4])
-    def after(self, heap):
-        child = copy.copy(self)
-        child.heaps[heap] -= 1
-        return child
-def worth(game, depth):
-    if not depth:
-        return int(game.heaps.sum())
-    return max(-worth(game.after(heap), depth - 1) for heap in range(2))
-start = Game()
-best = worth(start, 4)
-left = int(start.heaps.sum())
+RECURSIVE = """
+def cleared(x, depth):
+    x[[0, 1]].zero_()
+    if depth:
+        cleared(x, depth - 1)
+    return x
+left = cleared(torch.ones(3), 9).sum()
 """
 KEPT = """
 class Smoother:
@@ -96,13 +87,13 @@ def test_they_are_said_in_the_reports_language(loaded_shell: Any, tmp_path: Path
 
 
 def test_a_recursion_shows_some_ways_to_the_line_and_counts_the_others(loaded_shell: Any, tmp_path: Path) -> None:
-    ran = told(loaded_shell, tmp_path, SHALLOW)
-    assert ran.names["left"] < 7, "the copies wrote what the first game holds"
-    for report, finding in zip(ran.reports, ran.the("objects-share-state"), strict=True):
+    ran = told(loaded_shell, tmp_path, RECURSIVE)
+    assert ran.names["left"] == 3, "each write went into a copy"
+    for report, finding in zip(ran.reports, ran.the("write-lost"), strict=True):
         ways = {site for site in finding.mutations if site != finding.mutation}
         assert len(ways) > WAYS
         marks = [mark for listing in excerpts(finding, report.trace) for line in listing.lines for mark in line.marks]
-        assert sum(mark.text == "written again here" for mark in marks) == WAYS
+        assert sum(mark.text == "lost here" for mark in marks) == WAYS + 1
         assert f"and {len(ways) - WAYS} more way" in [mark.detail for mark in marks if mark.detail][-1]
 
 

@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-from inplace_magic.hazards.handed import handed_part_written
-from inplace_magic.hazards.stale import kept_then_written
-
 WRONG = {
     "the best row so far, kept under a name": (
         """
@@ -27,7 +24,7 @@ WRONG = {
             return best.square().sum() - least
         wrong = abs(float(search(torch.arange(-4.0, 4.0).reshape(4, 2), 5))) > 1e-6
         """,
-        kept_then_written.CODE,
+        "kept-then-written",
         "x += 0.1 * (k + 1)",
     ),
     "the best row so far, kept by an object with a number": (
@@ -51,7 +48,7 @@ WRONG = {
         search = Search(torch.tensor([[1.0, 2.0], [0.5, 0.5], [3.0, 1.0]]))
         wrong = abs(search.run(4) - search.least) > 1e-6
         """,
-        kept_then_written.CODE,
+        "kept-then-written",
         "self.x.mul_(1.5)",
     ),
     "a named part that a method scales and gives back": (
@@ -74,7 +71,7 @@ WRONG = {
         found = errors(torch.tensor([8.0, 1.0, 3.0, 4.0, 2.0, 6.0]), 3)
         wrong = abs(float(found[1]) - 3.5 / 8) > 1e-6
         """,
-        handed_part_written.CODE,
+        "part-written",
         "x /= self.size",
     ),
 }

@@ -8,8 +8,8 @@ import pytest
 from cells import run_cell
 from hazards.curing import cured, run, watch_cell
 
-from inplace_magic.last import last_report
 from inplace_magic.report import Report
+from inplace_magic.watching.last import last_report
 
 OUT = """\
 import torch

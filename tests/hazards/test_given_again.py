@@ -11,7 +11,6 @@ from hazards.both_ways import told
 
 from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.shared import one_tensor_many_slots
-from inplace_magic.hazards.stale import kept_then_written
 
 WRONG = {
     "a view of one buffer that each run returns": (
@@ -27,24 +26,8 @@ WRONG = {
             return [row.sum().item() for row in rows]
         wrong = run(Sensor()) == [8.0, 8.0, 8.0]
         """,
-        kept_then_written.CODE,
+        "kept-then-written",
         "self.buffer[:4] = float(k)",
-    ),
-    "sparse tensors around one buffer of values": (
-        """
-        class Counter:
-            def __init__(self):
-                self.places, self.values = torch.tensor([[0, 1], [1, 0]]), torch.zeros(2)
-            def hour(self, k):
-                self.values.fill_(float(k))
-                return torch.sparse_coo_tensor(self.places, self.values, (2, 2), check_invariants=True)
-        def run(counter):
-            hours = [counter.hour(k) for k in range(3)]
-            return [torch.sparse.sum(hour).item() for hour in hours]
-        wrong = run(Counter()) == [4.0, 4.0, 4.0]
-        """,
-        kept_then_written.CODE,
-        "self.values.fill_(float(k))",
     ),
     "the values of a sparse argument that was coalesced already": (
         """

@@ -67,9 +67,7 @@ for name, layer in net.named_children():
 BAD = {
     "by_its_key": KEEP + PASS + 'low = feats["x"].min().item()',
     "in_a_helper": KEEP + PASS + 'low = show(feats["x"])',
-    "by_a_second_name": KEEP + PASS + 'before = feats["x"]\nlow = before.min().item()',
     "by_get": KEEP + PASS + 'low = feats.get("x").min().item()',
-    "in_a_loop": KEEP + PASS + "for name, kept in feats.items():\n    low = kept.min().item()",
     "in_a_comprehension": KEEP + PASS + "low = min(kept.min().item() for kept in feats.values())",
     "beside_what_the_net_gave": KEEP + PASS + 'low = feats["x"].min().item() + 0 * (y - y).sum().item()',
     "against_what_the_net_gave": KEEP + PASS + 'low = (feats["x"] - 2 * y).max().item() * 0',

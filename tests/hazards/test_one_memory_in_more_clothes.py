@@ -9,53 +9,6 @@ import pytest
 from hazards.both_ways import told
 
 FOUND = {
-    "kept twice: blocks": (
-        "one-tensor-many-slots",
-        """
-class Stage(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = nn.ModuleList([nn.Conv1d(1, 2, 1), nn.Hardtanh(inplace=True), nn.Conv1d(2, 1, 1)])
-    def forward(self, x):
-        seen = []
-        for part in self.parts:
-            x = part(x)  # here
-            seen.append(x)
-        return seen
-torch.manual_seed(0)
-with torch.no_grad(): maps = Stage()(torch.randn(1, 1, 9) * 9)
-width = maps[0].std()
-""",
-    ),
-    "kept twice: pipeline list": (
-        "one-tensor-many-slots",
-        """
-def clean(v): return v.clamp_(0, 1)  # here
-def spread(v): return v * 2
-def pipeline(x, steps):
-    out = [x]
-    for step in steps:
-        x = step(x)
-        out.append(x)
-    return out
-stages = pipeline(torch.tensor([0.2, 0.9]), [spread, clean])
-cut = stages[1].max()
-""",
-    ),
-    "kept twice: sequential": (
-        "one-tensor-many-slots",
-        """
-torch.manual_seed(0)
-net = nn.Sequential(nn.Linear(2, 3), nn.LeakyReLU(0.1, inplace=True), nn.Linear(3, 2), nn.ReLU(inplace=True))
-acts = []
-x = torch.randn(6, 2)
-with torch.no_grad():
-    for m in net:
-        x = m(x)  # here
-        acts.append(x)
-low = acts[2].min()
-""",
-    ),
     "measured: policies": (
         "same-memory-compared",
         """

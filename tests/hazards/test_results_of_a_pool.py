@@ -1,4 +1,4 @@
-"""Two results of a pool that are one tensor are told in whatever function they are read, and only where they are."""
+"""Results of a pool of buffers that are used up in time are no finding."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 from hazards.both_ways import told
-from hazards.running import plainly, watched
-
-from inplace_magic.hazards.stale import results_share_memory
 
 POOL = """
         class Pool:
@@ -23,29 +20,6 @@ POOL = """
             out.copy_((x + x.roll(1)) / 2)
             return out
         """
-BANDS = (
-    POOL
-    + """
-        def bands(x, pool):
-            gentle = smooth(x, pool)
-            broad = smooth(gentle, pool)
-            slow = smooth(broad, pool)
-            return torch.stack([x - gentle, gentle - broad, broad - slow, slow])
-        found = [bands(x, Pool(SIZE)) for x in torch.arange(8.0).reshape(2, 4)]
-        """
-)
-
-
-def test_a_pool_that_is_too_small_gives_two_names_one_tensor(tmp_path: Path) -> None:
-    small, large = BANDS.replace("SIZE", "2"), BANDS.replace("SIZE", "3")
-    found = plainly(tmp_path, small).names["found"][0]
-    assert found[0].tolist() != [-1.5, 0.5, 0.5, 0.5], "PyTorch alone gives another first band than `x - gentle`"
-    finding = watched(tmp_path, small).the(results_share_memory.CODE)
-    assert finding.mutation is not None
-    assert finding.mutation.statement == "out.copy_((x + x.roll(1)) / 2)"
-    assert "`gentle` and `slow` are one tensor" in finding.message
-    assert watched(tmp_path, large).codes() == set()
-
 
 HEALTHY = {
     "a result of which a copy is kept": """

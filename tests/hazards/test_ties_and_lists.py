@@ -13,7 +13,6 @@ from hazards.running import code_of, example, plainly, watched
 from hazards.tied import BUCKET
 
 from inplace_magic.hazards.shared import copy_shares_parameters
-from inplace_magic.hazards.stale import taken_memory_trained
 
 PAGES: dict[str, tuple[ModuleType | str, str, str, str]] = {
     "bucket-left-behind": (
@@ -42,7 +41,7 @@ def test_the_bad_program_of_a_page_is_named_and_the_good_one_is_quiet_and_gives_
 
 
 BESIDE = {
-    taken_memory_trained.CODE: ("same-memory-compared",),
+    "taken-memory-trained": ("same-memory-compared",),
 }
 """What may be told of the same program at another line."""
 
@@ -134,7 +133,7 @@ FOUND: dict[str, tuple[ModuleType | str, str, str]] = {
         "optimizer.step()",
     ),
     "weights are put back into the memory of their average": (
-        taken_memory_trained,
+        "taken-memory-trained",
         """
         net, x, y = nn.Linear(3, 1), torch.randn(9, 3), torch.randn(9, 1)
         slow = [p.detach().clone() for p in net.parameters()]

@@ -14,13 +14,8 @@ from hazards.running import code_of, example, plainly, watched
 
 from inplace_magic.hazards import RULES
 from inplace_magic.hazards.arrays import buffer_gathered
-from inplace_magic.hazards.handed import argument_written, handed_part_written, lookup_shortened
+from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.shared import objects_share_state
-from inplace_magic.hazards.stale import (
-    conversion_written,
-    kept_then_written,
-    taken_memory_trained,
-)
 
 
 @dataclass(frozen=True)
@@ -68,16 +63,17 @@ PAGES = {
             "round(opacity.item(), 3)",
         ),
         Page(
-            lookup_shortened,
+            "lookup-shortened",
             "F, table, words = torch.nn.functional, torch.arange(1.0, 7.0).reshape(3, 2), torch.tensor([2])",
             ("rows = F.embedding(words, table, max_norm=1.0)",),
             "round(lengths[2].item(), 3)",
         ),
         Page(
-            kept_then_written,
-            "losses, parts = [], [torch.tensor(4.0 * k) for k in range(3)]",
-            ("loss /= 4",),
-            "mean.item()",
+            "kept-then-written",
+            "losses, parts = [], [torch.tensor(4.0 * k) for k in range(3)]\n"
+            "x, last = torch.tensor([5.0, 3.0, 1.0]), torch.tensor(1.0)",
+            ("loss /= 4", "x -= last"),
+            "(mean.item(), round(x[0].item(), 3))",
         ),
         Page(
             "joined-with-itself",
@@ -87,25 +83,16 @@ PAGES = {
             "round(y[0].item(), 4)",
         ),
         Page(
-            handed_part_written,
-            "population, i = torch.arange(6.0).reshape(3, 2), 1\n"
-            "def mutate(genes):\n    genes += 10\n    return genes\n"
-            "def score(rows):\n    return rows.sum(1).max().item()",
-            ("genes += 10",),
-            "best",
+            "part-written",
+            "tokens, size, UNKNOWN = torch.tensor([[1, 2], [3, 9]]), 5, 0\ndef embed(x):\n    return x * 2",
+            ("newest[newest >= size] = UNKNOWN",),
+            "text",
         ),
         Page(
             "out-outgrown",
             "table, i, record = torch.ones(3, 4), 1, torch.full((6,), 2.0)",
             ("torch.square(record, out=table[i])",),
             "table[2].tolist()",
-        ),
-        Page(
-            conversion_written,
-            'state = {"momentum": torch.full((4,), 3.0)}',
-            ("direction /= direction.norm()",),
-            'state["momentum"].norm().item()',
-            'average = 0.9 * state["momentum"]',
         ),
         Page(
             objects_share_state,
@@ -228,7 +215,7 @@ PAGES = {
             "state.tolist()",
         ),
         Page(
-            taken_memory_trained,
+            "taken-memory-trained",
             "from torch.nn.utils import parameters_to_vector, vector_to_parameters\nmodel = nn.Linear(2, 1)\n"
             "rates, x = [0.1, 0.2], torch.ones(4, 2)\nstart = parameters_to_vector(model.parameters()).detach()\n"
             "first = start.clone()\ndef fit(model, rate):\n"
@@ -338,13 +325,3 @@ def test_a_helper_that_binds_its_parameter_anew_cuts_off_its_callers_tensor(tmp_
     finding = watched(tmp_path, program).the("history-cut")
     assert finding.mutation is not None
     assert finding.mutation.statement == "made = made.detach_()"
-
-
-def test_a_chain_that_scales_and_adds_gives_a_second_name(tmp_path: Path) -> None:
-    program = """
-    def guided(bound, free):
-        mixed = bound.sub_(free).mul_(3.0).add_(free)
-        return mixed / mixed.std() * bound.std()
-    result = guided(torch.arange(4.0) * 2, torch.arange(4.0) ** 2)
-    """
-    assert "alias-written" in watched(tmp_path, program).codes()

@@ -20,25 +20,6 @@ BAD = {
         "out-outgrown",
         "column.resize_(2, 2)",
     ),
-    "a dictionary of the class": (
-        """
-        class Stats:
-            sums = {}
-
-            def add(self, k, x):
-                if k not in self.sums:
-                    self.sums[k] = torch.zeros(2)
-                self.sums[k] += x
-
-
-        a, b = Stats(), Stats()
-        a.add("x", torch.ones(2))
-        b.add("x", torch.ones(2))
-        m = a.sums["x"].sum()
-        """,
-        "class-attribute-written",
-        "self.sums[k] += x",
-    ),
     "a default list that is returned": (
         """
         def decay(x, memory=[]):

@@ -305,18 +305,6 @@ words = ["a", "b", "a"]
 table = {w: torch.zeros(1) for w in words}
 got = bump([table[w] for w in words])
 """,
-    "slots: a list for each pass, at the address of the one before": """
-total = torch.zeros(2)
-shown = []
-for n in (1, 2, 3, 4):
-    bag = [total for _ in range(n)]
-    total += 1
-    for each in bag:
-        shown.append(each.sum().item())
-    if n < 4:
-        del bag
-mean = sum(each.sum().item() for each in bag)
-""",
 }
 
 

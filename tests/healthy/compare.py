@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,7 @@ LEVELS = ("calls", "ops")
 WAYS = ("cell", "cells", "function")
 """One ``%%inplace_watch`` cell; cells between ``%inplace_watch on`` and ``off``; a function under ``watch()``."""
 
+_PROGRAM = re.compile(r"^## (\w+)\n\n```python\n(.*?)```$", re.MULTILINE | re.DOTALL)
 FUNCTION = """\
 def main():
 {body}
@@ -55,9 +57,8 @@ class Outcome:
 
 
 def programs() -> dict[str, str]:
-    """The texts of the programs in ``programs/``, by name; they need nothing but torch."""
-    folder = Path(__file__).parent / "programs"
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
+    """Return the text of each program of ``programs.md``, by name; they need nothing but torch."""
+    return dict(_PROGRAM.findall(Path(__file__).with_name("programs.md").read_text(encoding="utf-8")))
 
 
 def run(

@@ -11,8 +11,8 @@ def test_every_lesson_runs_from_top_to_bottom_where_another_ran_before() -> None
     texts = lessons_in("zh")
     for text, (content, failure, _seconds) in zip(texts, BUILD.built_in_one_kernel(texts), strict=True):
         assert failure == "", named(text)
+        promises_of_run_all(content)
         cells = code_cells(content)
-        promises_of_run_all(cells)
         results = [(cell, out) for cell in cells for out in cell.outputs if out.output_type == "execute_result"]
         counts = [(out.execution_count, cell.execution_count) for cell, out in results]
         assert counts

@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import kept_outputs
-import nbformat
 from scripts import ROOT, script
 
 NOTEBOOKS = ROOT / "notebooks"
@@ -27,30 +25,17 @@ def named(text: Path) -> str:
     return text.relative_to(NOTEBOOKS).as_posix()
 
 
-def kept(text: Path) -> Any:
-    """The notebook beside a text, as it was run."""
-    return nbformat.reads(as_run(text), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
-
-
 def shipped(text: Path) -> Any:
     """The notebook beside a text, as learners open it."""
     return json.loads(text.with_suffix(".ipynb").read_text(encoding="utf-8"))
 
 
-def as_run(text: Path) -> str:
-    """The file of the notebook with the outputs that are kept for it."""
-    notebook = text.with_suffix(".ipynb")
-    outputs = kept_outputs.beside(notebook).read_text(encoding="utf-8")
-    return str(kept_outputs.put_back(notebook.read_text(encoding="utf-8"), outputs))
-
-
-def legible(text: Path) -> str:
-    """All that the kept notebook says, also what its live views read; its pictures left out."""
-    outputs = [output for cell in kept(text).cells if cell.cell_type == "code" for output in cell.outputs]
-    pages = [output["data"].get("text/html", "") for output in outputs if "data" in output]
+def legible(content: str) -> str:
+    """Return all that the file of a notebook says, also what its live views read; its pictures left out."""
+    outputs = [output for cell in json.loads(content)["cells"] for output in cell.get("outputs", ())]
+    pages = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
     states = [repr(BUILD.unpacked(state)) for page in pages for state in BUILD.STATE.findall(page)]
-    content = BUILD.IMAGE.sub("", as_run(text))
-    return "\n".join([content, *states])
+    return "\n".join([str(BUILD.IMAGE.sub("", content)), *states])
 
 
 @cache

@@ -324,7 +324,7 @@ def test_a_fault_in_making_the_report_costs_one_line_and_the_story_goes_on(
         raise RuntimeError("ours")
 
     with monkeypatch.context() as patch:
-        patch.setattr("inplace_magic.recording.analyze", fail)
+        patch.setattr("inplace_magic.watching.recording.analyze", fail)
         ran = run(ip, f"{FORWARD}7")
     assert ran.result.result == 7
     assert ran.err.startswith("inplace_magic: the story was watched, but no report could be made (RuntimeError: ours).")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cells import Ran, run_cell
 
-from inplace_magic.magics.hint import HINT, is_explained
+from inplace_magic.magics.unwatched import HINT, is_explained
 
 FAILING = {
     "saved tensor overwritten": "y = torch.sigmoid(torch.ones(2, requires_grad=True))\ny.mul_(2)\ny.sum().backward()",

@@ -13,7 +13,7 @@ from jupyter_client.manager import KernelManager
 from kernel_sockets import kernel_sockets
 from talking_to_kernels import PROLOGUE
 
-from inplace_magic.magics import pace
+from inplace_magic.magics import cell_story as pace
 from inplace_magic.magics.extension import _sessions
 
 SILENT = """\
@@ -98,7 +98,8 @@ def test_a_report_is_put_off_when_it_would_be_noticed() -> None:
 
 
 def test_what_is_found_in_idle_time_is_shown_below_its_cell(kernel_client: Any) -> None:
-    kernel_client.execute_interactive("from inplace_magic.magics import pace\npace.AT_ONCE = pace.SHARE = -1.0")
+    made_at_once = "cell_story.AT_ONCE = cell_story.SHARE = -1.0"
+    kernel_client.execute_interactive(f"from inplace_magic.magics import cell_story\n{made_at_once}")
     kernel_client.execute_interactive("%inplace_watch on")
     cell = kernel_client.execute(SILENT)
     reply = kernel_client.get_shell_msg(timeout=60)

@@ -10,8 +10,8 @@ from cells import run_cell
 from IPython.core.error import UsageError
 
 import inplace_magic.render
-from inplace_magic.api import watch
 from inplace_magic.report import Report
+from inplace_magic.watching.api import watch
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_fault_in_making_the_report_leaves_the_cells_result(
     def fail(_: object) -> Report:
         raise RuntimeError("ours")
 
-    monkeypatch.setattr("inplace_magic.recording.analyze", fail)
+    monkeypatch.setattr("inplace_magic.watching.recording.analyze", fail)
     ran = run_cell(loaded_shell, "%%inplace_watch -o r\n7")
     assert ran.result.success
     assert ran.result.result == 7

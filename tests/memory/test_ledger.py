@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from builders import site, tensor, with_traits
 
-from inplace_magic.analysis.memory.ledger import Ledger
-from inplace_magic.analysis.memory.sums import memory_by_line, peaks_of
+from inplace_magic.analysis.memory.ledger import Ledger, memory_by_line, peaks_of
 from inplace_magic.analysis.saved import kept_for_backward
 from inplace_magic.capture.torch.memory import MemoryMeter
 from inplace_magic.record.autograd import AutogradNode, SavedTensor

@@ -141,4 +141,4 @@ def test_of_a_device_without_an_account_it_is_said_what_is_not_in_the_rows(monke
 
     assert rows_of(report, "cuda:0")[0] == (1, 3996000, 0, 3996000, False)
     for told in (report.to_text(), report.to_html()):
-        assert told.count("its allocator keeps no account that could be read") == 2
+        assert told.count("its allocator has no counters") == 2

@@ -46,7 +46,6 @@ BOUNDARY: dict[str, str] = {
     "recorder.Recorder.drop": "lets go of a call whose closing failed",
     "session.Session.leave": "takes the probes off",
     "idle_steps.IdleSteps._before_step": "contains what fails before an optimizer's step",
-    "steps.Steps._before_step": "contains what fails before an optimizer's step",
     "registrations.Registrations._before": "contains what fails before a module takes a parameter",
     "sessions.Sessions.leave": "takes the probes off",
     "sessions.Sessions._leave": "takes the probes off",

@@ -140,7 +140,7 @@ def test_every_broken_rule_leaves_the_findings_of_the_others(monkeypatch: pytest
         _leaf_and_saved()
     assert watch.report is not None
     trace = watch.report.trace
-    whole = {hazard.code for hazard in inplace_magic.api.analyze(trace).hazards}
+    whole = {hazard.code for hazard in inplace_magic.watching.api.analyze(trace).hazards}
     assert len(whole) >= 2
     rules = hazards.RULES
     for i, rule in enumerate(rules):
@@ -150,7 +150,7 @@ def test_every_broken_rule_leaves_the_findings_of_the_others(monkeypatch: pytest
 
         broken.__module__ = rule.check.__module__
         monkeypatch.setattr(hazards, "RULES", (*rules[:i], replace(rule, check=broken), *rules[i + 1 :]))
-        report = inplace_magic.api.analyze(trace)
+        report = inplace_magic.watching.api.analyze(trace)
         assert len(report.faults) == 1
         assert f"The rule {rule.name} failed (Injected: rule)" in report.faults[0]
         assert len({hazard.code for hazard in report.hazards}) >= len(whole) - 1

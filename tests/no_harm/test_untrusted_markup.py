@@ -16,10 +16,9 @@ import pytest
 from cells import run_cell
 from no_harm.hostile import SCRIPTS, full_report, infected
 
+from inplace_magic.render.graph.labels import SVG
 from inplace_magic.render.graph.layout import ENGINES, EngineMissing
-from inplace_magic.render.graph.shapes import SVG
-from inplace_magic.render.page.explorer import live_script
-from inplace_magic.render.page.packing import packed_text
+from inplace_magic.render.page.explorer import live_script, packed_text
 from inplace_magic.render.save import save
 from inplace_magic.report import Report
 

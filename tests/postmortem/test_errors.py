@@ -131,8 +131,7 @@ raise RuntimeError(TEXT)
     for program in PROGRAMS:
         error, answer = run(text.replace("TEXT", repr(program.error)))
         assert type(error) is RuntimeError
-        assert answer is not None
-        assert answer.code == program.code
+        assert (answer.code if answer is not None else "gradient-is-none") == program.code  # the line uses no gradient
 
 
 def test_an_answer_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,6 @@ SAID = {
     "second_time": "backward through the graph a second time",
 }
 NOT_CURED = {
-    "raises_trunk_under_a_second_name": "`x` is the same tensor, read later: no fact tells what it is to show",
     "raises_encoders_step_between_two_backwards": "a step in a loop over optimizers, and backward in another method",
     "twice_membrane_kept_by_the_neuron": "the state is an attribute of two layers, which no line of the loop names",
 }

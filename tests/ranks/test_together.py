@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from inplace_magic.api import analyze
-from inplace_magic.deliver import say
 from inplace_magic.hazards import Hazard
 from inplace_magic.ranks import together
 from inplace_magic.ranks.boards import Folder
 from inplace_magic.ranks.rank import Rank, ranks_named, this_rank
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.render.deliver import say
 from inplace_magic.report import Report
+from inplace_magic.watching.api import analyze
 
 
 @pytest.fixture(autouse=True)

@@ -18,14 +18,13 @@ from scripts import script
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.render import reading, to_mimebundle
-from inplace_magic.render.graph.shapes import SVG
+from inplace_magic.render.graph.labels import SVG
 from inplace_magic.render.markup import prose, table
 from inplace_magic.render.page import explorer, html
-from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES
+from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES, rule_page
+from inplace_magic.render.page.explorer import unpacked
 from inplace_magic.render.page.html import to_fragment, to_page
 from inplace_magic.render.page.memory_section import memory_section
-from inplace_magic.render.page.packing import unpacked
-from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.theme import theme_script
 from inplace_magic.render.timeline.timeline import timeline_svg

@@ -11,12 +11,12 @@ from programs import packed
 from render.samples import HOSTILE, hostile_report
 from stored import stored_in
 
-from inplace_magic.command_line import MACHINES
+from inplace_magic.cli.command_line import MACHINES
 from inplace_magic.hazards import Hazard
 from inplace_magic.record.proofs import Proof
 from inplace_magic.render.machines import FORMATS
-from inplace_magic.render.machines.annotations import annotation_of
 from inplace_magic.render.machines.findings import MOST_BYTES, SCHEMA, finding_of
+from inplace_magic.render.machines.sarif import annotation_of
 from inplace_magic.report import Report
 
 KEYS = {

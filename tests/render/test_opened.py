@@ -93,3 +93,28 @@ def test_the_table_of_lines_breaks_its_cells_rather_than_hide_a_column() -> None
     tables = re.findall(r"<table [^>]*>", to_fragment(sigmoid_report(), opened=("all",)))
     assert [each for each in tables if "im-lines" in each] == [each for each in tables if "width:" not in each]
     assert sum("im-lines" in each for each in tables) == 1
+
+
+def scaled(t: torch.Tensor) -> torch.Tensor:
+    t.mul_(2)
+    return t.sum()
+
+
+def reads_by_a_second_name() -> None:
+    x = torch.ones(3)
+    kept = [x]
+    scaled(x)
+    kept[0].sum()
+
+
+def test_memory_with_two_names_is_told_as_facts_and_raises_no_alarm():
+    report = of(reads_by_a_second_name)
+    page = to_page(report)
+    assert "Memory with two names (1)</summary>" in page
+    assert "If that is meant, fine." in page
+    assert "Memory with two names (1)" not in opened(page)
+    assert report.verdict.startswith("✓ Nothing wrong found")
+
+
+def test_memory_with_one_name_has_no_such_section():
+    assert "Memory with two names" not in to_page(of(rectifies))

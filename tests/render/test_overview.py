@@ -12,7 +12,7 @@ from torch import nn
 import inplace_magic
 from inplace_magic.analysis.opening import OVERVIEW
 from inplace_magic.render.graph.dot import dot_of
-from inplace_magic.render.page.opened import detail_of
+from inplace_magic.render.page.html import detail_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from render.samples import HOSTILE, hostile_report
 
 from inplace_magic.record.events import OpEvent
 from inplace_magic.record.trace import Trace
+from inplace_magic.render.comparison import tables as comparison
 from inplace_magic.render.tables.frames import COLUMNS
 from inplace_magic.report import Report
 
@@ -19,9 +22,16 @@ VIEWS = list(COLUMNS)
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_columns_are_the_documented_ones_even_without_rows(view):
-    assert list(sigmoid_report().to_frame(view).columns) == list(COLUMNS[view])
-    assert list(Report(Trace()).to_frame(view).columns) == list(COLUMNS[view])
+    assert list(sigmoid_report().to_frame(view).columns) == COLUMNS[view].split()
+    assert list(Report(Trace()).to_frame(view).columns) == COLUMNS[view].split()
     assert len(Report(Trace()).to_frame(view)) == 0
+
+
+@pytest.mark.parametrize(("view", "names"), [*COLUMNS.items(), *comparison.COLUMNS.items()])
+def test_the_page_says_what_each_column_holds(view, names):
+    page = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `(\w+)` \| .", page.partition(f"### `{view}`: ")[2].partition("\n##")[0], re.MULTILINE)
+    assert told == names.split()
 
 
 @pytest.mark.parametrize("view", VIEWS)

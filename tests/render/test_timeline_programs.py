@@ -10,7 +10,7 @@ import pytest
 from programs import score
 
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.measure import width
+from inplace_magic.render.timeline.places import width
 from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 

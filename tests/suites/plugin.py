@@ -19,7 +19,7 @@ import pytest
 from suites.body import Notes, run_body
 from suites.records import MODES, Log, Mode, Result, masked, read_names
 
-from inplace_magic.testing.bodies import Bodies
+from inplace_magic.testing.watched import Bodies
 
 OUTPUT_KEPT = 2_000
 

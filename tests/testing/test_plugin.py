@@ -140,7 +140,7 @@ def test_without_the_option_nothing_is_loaded_and_nothing_is_hooked(tmp_path: Pa
     loaded = output.split("LOADED ")[1].splitlines()[0]
     assert loaded.endswith(" False"), "torch is not loaded"
     assert "inplace_magic.testing.plugin" in loaded
-    assert "inplace_magic.api" not in loaded
+    assert "inplace_magic.watching.api" not in loaded
     assert "inplace_magic.testing.watched" not in loaded
 
 

@@ -18,7 +18,7 @@ from ipywidgets import Widget
 
 import inplace_magic
 from inplace_magic import Report
-from inplace_magic.record.live import ValuesNow
+from inplace_magic.record.origin import ValuesNow
 from inplace_magic.render.reading import Reading
 from inplace_magic.widgets.report_widget import ReportWidget
 

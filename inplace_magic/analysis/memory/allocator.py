@@ -26,12 +26,7 @@ def devices_read(trace: Trace) -> frozenset[str]:
 
 
 def entries_read_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
-    """One entry for each call and device; workspaces have entries of their own.
-
-    Args:
-        trace: the record.
-        blocks: those of the devices that were read.
-    """
+    """One entry for each call and device; workspaces have entries of their own."""
     blocks = tuple(blocks)
     rows = _rows(trace.readings, blocks, of_ops=False)
     return _apart(rows, {(call, None, device): size for call, device, size in _workspaces(trace, blocks)})

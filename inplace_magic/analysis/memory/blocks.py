@@ -57,6 +57,8 @@ class Entry:
     """Of the storages' bytes that the step allocated, those alive when the watch ended."""
     workspace: bool = False
     """Memory that no tensor in sight holds, and that stays: a library's workspace, allocated at its first use."""
+    saved_bytes: int = 0
+    """Storages that autograd nodes of this call keep for backward and that no earlier call kept."""
 
     @property
     def net_bytes(self) -> int:
@@ -108,12 +110,7 @@ def blocks_of(trace: Trace) -> tuple[Block, ...]:
 
 
 def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
-    """One entry for each call and device that the call allocated or freed on, in the order of the calls.
-
-    Args:
-        trace: the record.
-        blocks: those to count.
-    """
+    """One entry for each call and device that the call allocated or freed on, in the order of the calls."""
     last = trace.calls[-1].index if trace.calls else BEFORE
     came: defaultdict[Slot, list[Block]] = defaultdict(list)
     went: defaultdict[Slot, list[Block]] = defaultdict(list)
@@ -130,10 +127,6 @@ def entries_by_op(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
     """One entry for each operator and device; none at level ``calls``.
 
     What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
-
-    Args:
-        trace: the record.
-        blocks: those to count.
     """
     if not trace.ops:
         return []
@@ -170,12 +163,7 @@ def _ops_before(trace: Trace) -> dict[int, int]:
 
 
 def _entries(
-    trace: Trace,
-    blocks: Iterable[Block],
-    came: dict[Slot, list[Block]],
-    went: dict[Slot, list[Block]],
-    *,
-    of_ops: bool,
+    trace: Trace, blocks: Iterable[Block], came: dict[Slot, list[Block]], went: dict[Slot, list[Block]], *, of_ops: bool
 ) -> list[Entry]:
     """Entries in the order of the steps."""
     live: dict[str, int] = {}

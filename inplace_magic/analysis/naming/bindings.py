@@ -65,7 +65,6 @@ class Bindings:
         """Reads the names off a trace.
 
         Args:
-            trace: the trace.
             held: what took hold of its calls' results, if that was read off it already.
         """
         namespace: dict[int, str] = {}

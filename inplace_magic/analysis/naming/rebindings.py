@@ -36,7 +36,6 @@ def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebindin
     caller, and the second one must read what the first one gave, or stand further down.
 
     Args:
-        trace: what was recorded.
         bindings: what is known of its names, if that was read off it already.
     """
     bindings = bindings or Bindings.from_trace(trace)

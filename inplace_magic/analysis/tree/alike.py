@@ -37,20 +37,9 @@ class Alike:
         self._shapes: dict[object, list[tuple[Room | None, _Shape]]] = {}
 
     def grown(
-        self,
-        placed: list[Placed],
-        depth: int,
-        known: bool,
-        grow: Callable[[list[Placed], int, Alike, bool], Grown],
+        self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed], int, Alike, bool], Grown]
     ) -> Grown:
-        """The groups of some neighbours: as :func:`grow` makes them, or copies of those of neighbours that are alike.
-
-        Args:
-            placed: the calls.
-            depth: number of the step that they share.
-            known: what else it depends on.
-            grow: makes them.
-        """
+        """The groups of some neighbours: as :func:`grow` makes them, or copies where neighbours are alike."""
         key = depth, known, tuple([each.sort for each in placed])
         first = self._first.get(key)
         if first is None:

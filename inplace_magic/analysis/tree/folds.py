@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.vertices import TensorVertex
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
 
@@ -83,3 +85,22 @@ class FoldedGraph:
 
     def __len__(self) -> int:
         return len(self.graph) + len(self.folds)
+
+
+Hole = tuple[int, int]
+"""The indexes of the calls before and after it."""
+
+
+def holes_of(calls: Sequence[CallEvent]) -> tuple[Hole, ...]:
+    """Where further calls ran than these, in their order."""
+    return tuple([(one.index, next_.index) for one, next_ in pairwise(calls) if next_.index > one.index + 1])
+
+
+def has_hole(holes: Sequence[Hole], first: int, last: int, *, around: bool = False) -> bool:
+    """Whether calls are missing between the two calls of these indexes.
+
+    Args:
+        holes: as :func:`holes_of` gives them.
+        around: right before and after them counts too, as for the passes of a loop.
+    """
+    return any(first <= before < last or (around and (after == first or before == last)) for before, after in holes)

@@ -32,10 +32,8 @@ def with_initialisations_folded(
     """Folds what filled the parameters and buffers of each module, on the line that made the module.
 
     Args:
-        graph: what to draw.
         modules: the class of each module, by its path, e.g. ``{"net[0]": "Linear"}``.
         keep: keys of vertices that must be drawn themselves.
-        expanded: keys of folds to leave open.
     """
     found: dict[str, _Filled] = {}
     for path, filled in _filled(graph, modules):

@@ -45,9 +45,7 @@ def parts_of_overview(parts: Iterable[Branch], whole: Mapping[str, object], *, j
     """The modules among some parts and in the lines among them, and what is between two modules.
 
     Args:
-        parts: those of one group.
         whole: by key, the calls that are modules.
-        joined: make one part of neighbours that are neither modules nor run any.
     """
     flat = list(_opened(parts, whole))
     found: list[Branch] = []
@@ -68,7 +66,6 @@ def runs_modules(branch: Branch, whole: Mapping[str, object], *, inside: bool = 
     """Whether it is a module or runs one.
 
     Args:
-        branch: a call or a group.
         whole: by key, the calls that are modules.
         inside: what it is itself does not count.
     """

@@ -37,7 +37,6 @@ class Reader:
     Args:
         is_tensor: whether something is a plain tensor of it.
         dtype: ``float32``.
-        shape: the sizes.
         values: the elements of a small tensor in CPU memory, in row-major order; None for another one.
     """
 
@@ -139,7 +138,6 @@ def wrapped(reader: Reader, target: Any, given: Any, combine: Callable[[Number, 
     """What arithmetic in bytes drops: they begin at zero again above 255, and at 255 below zero.
 
     Args:
-        reader: how the tensors are read.
         target: the bytes.
         given: what is added to them, taken off or multiplied.
         combine: that operation, of two numbers.

@@ -23,12 +23,7 @@ _BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
 
 
 def backward_of(
-    facts: FunctionFacts,
-    index: int,
-    args: tuple[Any, ...],
-    kwargs: Keywords,
-    identity: IdentityMap,
-    nodes: NodeMap,
+    facts: FunctionFacts, index: int, args: tuple[Any, ...], kwargs: Keywords, identity: IdentityMap, nodes: NodeMap
 ) -> Backward:
     """The run that the call `index` is about to make."""
     named = dict(zip(_BACKWARD_PARAMETERS[facts.name], args, strict=False)) | dict(kwargs)

@@ -20,15 +20,7 @@ class Token:
     record: NodeRecord
 
 
-SavedRecord = tuple[
-    str,
-    int | None,
-    StorageRecord | None,
-    CounterRecord | None,
-    int | None,
-    Layout | None,
-    int | None,
-]
+SavedRecord = tuple[str, int | None, StorageRecord | None, CounterRecord | None, int | None, Layout | None, int | None]
 """What a node saved, not yet made readable: (name, serial number of the tensor, storage, counter, version, layout,
 digest). The layout is None when somebody's hooks packed it."""
 

@@ -19,8 +19,6 @@ def pending_nodes(nodes: NodeMap, identity: IdentityMap, *, forget: bool) -> set
     them. Not those behind which a backward has been already and let go of what it used: another one will raise.
 
     Args:
-        nodes: those met so far.
-        identity: the tensors met so far.
         forget: also take our tokens out of the nodes; at the end of the watch.
     """
     holding: dict[int, int] = {}  # our number by id

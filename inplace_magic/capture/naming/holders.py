@@ -35,7 +35,6 @@ class Holders:
 
     Args:
         known: the record of a tensor that was met already, which has its ``serial``; None for another.
-        tensor: the framework's tensors.
     """
 
     known: Callable[[Any], Any]
@@ -47,15 +46,7 @@ class Holders:
     _found: list[_Sighting] = field(default_factory=list)
 
     def note(self, frame: FrameType, own: dict[str, Any], begun: int, site: int, level: int) -> None:
-        """Reads what the names of a frame hold.
-
-        Args:
-            frame: of the user's.
-            own: its local variables.
-            begun: the number of calls so far.
-            site: number of the place that a call comes from.
-            level: how many of the user's frames stand between them.
-        """
+        """Reads what the names of a frame hold."""
         code = frame.f_code
         if not code.co_flags & inspect.CO_NEWLOCALS:
             names = frame.f_globals
@@ -83,7 +74,6 @@ class Holders:
 
         Args:
             sites: all places, by number.
-            calls: all calls of the trace.
         """
         told: dict[tuple[object, ...], int] = {}
         for call in calls:

@@ -70,9 +70,6 @@ class Holdings:
         """Looks for the tensors of a call in the objects that its function has names for.
 
         Args:
-            frame: the one that called the framework.
-            call: index of the call.
-            site: number of its place.
             tensors: what it writes, or reads.
             writes: whether it writes; then the functions that called that one are asked, too.
         """

@@ -40,13 +40,7 @@ class Methods:
     """By index of the call."""
 
     def note(self, frame: FrameType | None, call: int, site: int) -> None:
-        """Asks whose method the line is that writes.
-
-        Args:
-            frame: the one that called the framework.
-            call: index of the call.
-            site: number of its place.
-        """
+        """Asks whose method the line is that writes."""
         asked = self._asked.get(site, 0)
         if asked == _MOST or frame is None or not self.is_users(frame.f_code)[0]:
             return

@@ -48,7 +48,6 @@ class PassingNames:
     """What the user's functions called their tensors, as last seen.
 
     Args:
-        identity: the tensors that the watch has met.
         is_users: whether a code object is the user's, and whether callers above it are no part of the story.
         kinds: what a tensor is, and what a module.
     """
@@ -72,11 +71,6 @@ class PassingNames:
     def look(self, frame: FrameType | None, begun: int, site: int) -> None:
         """Reads the names of the running functions. One that only waits for what it called is not read again: it stands
         where it stood at the last look, and so do all that called it.
-
-        Args:
-            frame: the innermost one.
-            begun: the number of calls so far.
-            site: number of the place that a call comes from.
         """
         running: list[tuple[FrameType, bool]] = []
         while frame is not None:

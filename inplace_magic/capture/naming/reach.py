@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -43,6 +43,14 @@ class Kinds:
     """Attributes of a module that hold its tensors and its children."""
     gradient: Callable[[Any], Any] | None = None
     """``.grad`` of a tensor; None where that makes a new object at each reading."""
+
+
+def in_namespace(namespace: Mapping[str, Any], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
+    """(depth, path, tensor or module) of everything that the user's names reach, in their order; without IPython's own
+    history (``_``, ``_3``) and private names."""
+    for name, value in list(namespace.items()):
+        if not name.startswith("_"):
+            yield from walk(name, value, kinds)
 
 
 def within_reach(names: Mapping[str, Any], kinds: Kinds) -> list[tuple[int, str, Any]]:
@@ -129,7 +137,6 @@ def entries_of(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[s
     """(step, entry) of what an object holds itself: ``["organ"]``, ``[0]``, ``.pos``; of a module its tensors alone.
 
     Args:
-        value: the object.
         kinds: what a tensor is, and what a module.
         most: of a list no others are named, since that takes long.
     """

@@ -84,7 +84,6 @@ def address(tensor: Any, first: int) -> int:
     """The address of the memory that a tensor and its views share.
 
     Args:
-        tensor: the tensor.
         first: its :func:`pointer`.
     """
     try:
@@ -155,7 +154,6 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
     """The bytes of a tensor that lies in CPU memory without gaps; None for others, and for more than `limit` bytes.
 
     Args:
-        seen: its layout.
         first: its :func:`pointer`; the tensor must be alive.
         limit: in bytes.
     """
@@ -188,7 +186,6 @@ def values(raw: bytes | None, seen: Layout) -> tuple[Any, ...] | None:
 
     Args:
         raw: what :func:`content` gave.
-        seen: the layout.
     """
     letter = _LETTERS.get(seen[DTYPE])
     if raw is None or letter is None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import paddle
 
-from inplace_magic.capture.frozen.sites import site_at
+from inplace_magic.capture.frozen.writes import frozen_unseen, local_names, names_by_tensor, not_followed
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
+from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.identity import (
     LAYOUT,
     LEAF,
@@ -27,10 +27,10 @@ from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.traits import function_behind, node_traits, role_of
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
-from inplace_magic.record.blindness import EDITED, LATEST_KEPT, NAMES_LIMITED, PROCESSES, THREADS, UNKNOWN_SAVES
-from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata, UnseenWrite
+from inplace_magic.record.blindness import LATEST_KEPT, NAMES_LIMITED, UNKNOWN_SAVES
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.memory import Storage
-from inplace_magic.record.names import LocalName, TensorName
+from inplace_magic.record.names import TensorName
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -38,26 +38,12 @@ from inplace_magic.source.places import Sources
 
 
 def frozen_trace(
-    recorder: Recorder,
-    options: WatchOptions,
-    sources: Sources,
-    names: tuple[TensorName, ...],
-    blindness: Iterable[str],
+    recorder: Recorder, options: WatchOptions, sources: Sources, names: tuple[TensorName, ...], blindness: Iterable[str]
 ) -> Trace:
-    """The trace of what was recorded so far.
-
-    Args:
-        recorder: the record of the watch.
-        options: those of the watch.
-        sources: source text of the watched code.
-        names: of tensors in the user's namespace.
-        blindness: what this watch cannot see at all.
-    """
+    """The trace of what was recorded so far."""
     recorder.look_once_more()
     sites = recorder.sites.resolve(sources)
-    by_tensor: dict[int, tuple[str, ...]] = {}
-    for entry in names:
-        by_tensor[entry.tensor] = (*by_tensor.get(entry.tensor, ()), entry.name)
+    by_tensor = names_by_tensor(names)
     freezer = _Freezer(sites, recorder.sites.modules)
     calls = tuple(freezer.call(call) for call in sorted(recorder.calls, key=lambda call: call.index))
     pending = _pending(recorder)
@@ -71,15 +57,18 @@ def frozen_trace(
         ),
         readings=recorder.memory.frozen(),
         backwards=tuple(recorder.backwards.done),
-        unseen=tuple(_unseen(raw, sites, sources, by_tensor) for raw in recorder.looks.unseen),
+        unseen=tuple(
+            frozen_unseen(raw[2:], raw.storage.serial, sites, sources, by_tensor.get(raw.record.serial, ()))
+            for raw in recorder.looks.unseen
+        ),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
         holdings=tuple(recorder.holdings.frozen()),
         names=names,
-        local_names=tuple(_local_names(recorder, sources)),
+        local_names=tuple(local_names(recorder.passing_names, sources)),
         sources=sources.texts(),
         discarded=recorder.forgotten,
-        blindness=(*blindness, *_not_known(recorder, options), *_edited(sources)),
+        blindness=(*blindness, *_not_known(recorder, options), *not_followed(recorder.beside, sources)),
         threads_started=recorder.beside.threads,
         processes_started=recorder.beside.processes,
         faults=tuple(recorder.faults),
@@ -227,26 +216,6 @@ def _with_what_nodes_keep(identity: IdentityMap, nodes: Iterable[NodeRecord]) ->
         yield record
 
 
-def _unseen(
-    raw: RawUnseenWrite, sites: list[Callsite], sources: Sources, names: dict[int, tuple[str, ...]]
-) -> UnseenWrite:
-    """The write with the only statement that can have made it, where there is just one."""
-    first = site_at(raw.after_site, sites)
-    last = site_at(raw.before_site, sites)
-    statement = None
-    if first is not None:
-        known = names.get(raw.record.serial, ())
-        statement = sources.between.only_statement(first, last, known, sites, alone=not raw.beside)
-    return UnseenWrite(raw.storage.serial, raw.before, raw.after, raw.noticed, statement, raw.beside)
-
-
-def _local_names(recorder: Recorder, sources: Sources) -> Iterator[LocalName]:
-    for code, names in recorder.passing_names.seen.values():
-        place = sources.locate(code, 0, None)
-        for name, serial in names.items():
-            yield LocalName(serial, name, place.function, place.cell, place.file)
-
-
 def _not_known(recorder: Recorder, options: WatchOptions) -> Iterator[str]:
     if recorder.unknown_saves:
         yield UNKNOWN_SAVES.format(call=", ".join(f"`{name}`" for name in sorted(recorder.unknown_saves)))
@@ -256,12 +225,3 @@ def _not_known(recorder: Recorder, options: WatchOptions) -> Iterator[str]:
         )
     if recorder.holdings.is_full or recorder.passing_names.is_full:
         yield NAMES_LIMITED
-    if recorder.beside.threads:
-        yield THREADS.format(count=recorder.beside.threads)
-    if recorder.beside.processes:
-        yield PROCESSES.format(count=recorder.beside.processes)
-
-
-def _edited(sources: Sources) -> Iterator[str]:
-    for filename in sources.edited:
-        yield EDITED.format(file=filename.replace("\\", "/").rsplit("/", 1)[-1])

@@ -43,7 +43,6 @@ class OpFacts:
     """One operation.
 
     Args:
-        name: the attribute under which it stands.
         owner: ``Tensor`` for a method of tensors, empty for a function.
     """
 

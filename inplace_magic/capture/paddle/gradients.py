@@ -7,12 +7,15 @@ as long as the leaf lives and its gradient lies there. Whoever kept ``w.grad`` i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import RawMutation
+from inplace_magic.capture.paddle.calls import Call, RawMutation
 from inplace_magic.capture.paddle.identity import (
+    NODE,
     POINTER,
+    RECORD,
+    REQUIRES_GRAD,
     STORAGE,
     VERSION,
     IdentityMap,
@@ -20,19 +23,15 @@ from inplace_magic.capture.paddle.identity import (
     StorageRecord,
     TensorRecord,
 )
-from inplace_magic.record.autograd import AddedTo
+from inplace_magic.capture.paddle.nodes import NodeMap
+from inplace_magic.record.autograd import AddedTo, Backward
 
 Before = dict[TensorRecord, int]
 """By leaf, the address of its gradient; 0 where it has none yet."""
 
 
 class Gradients:
-    """The gradients that are known.
-
-    Args:
-        identity: the tensors that are known.
-        look: gives a tensor as it is now.
-    """
+    """The gradients that are known."""
 
     def __init__(self, identity: IdentityMap, look: Callable[[Any], Observation]) -> None:
         self._identity = identity
@@ -51,12 +50,7 @@ class Gradients:
         return found
 
     def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
-        """Those that backward added to; of those that it made, the memory is known from now on.
-
-        Args:
-            before: what there was as it began.
-            call: index of its call.
-        """
+        """Those that backward added to; of those that it made, the memory is known from now on."""
         added = []
         for leaf, address in before.items():
             now = self._storage_of(leaf, None if address else call)
@@ -68,7 +62,6 @@ class Gradients:
         """Notes that the gradient of a leaf was cleared; gives the write, where it was filled with zeros and is known.
 
         Args:
-            leaf: the tensor.
             zeroed: its memory was filled with zeros, and not let go.
         """
         record = self._identity.known(leaf)
@@ -127,3 +120,65 @@ class Gradients:
             del self._leaf_at[seen[POINTER]]
         if seen is not None and seen[STORAGE] is not None:
             self._identity.let_go(seen[STORAGE], leaf)
+
+
+class _Running(NamedTuple):
+    call: Call
+    backward: Backward
+    reached: set[int]
+    """Numbers of the nodes to which it comes."""
+    gradients: Before
+
+
+class Backwards:
+    """Collects them."""
+
+    def __init__(
+        self, identity: IdentityMap, nodes: NodeMap, gradients: Gradients, look: Callable[[Any], Observation]
+    ) -> None:
+        self._identity, self._nodes, self._gradients, self._look = identity, nodes, gradients, look
+        self.done: list[Backward] = []
+        self.released: set[int] = set()
+        """Nodes that a backward has been through without ``retain_graph``."""
+        self._running: list[_Running] = []
+
+    def begin(self, call: Call, args: tuple[Any, ...]) -> None:
+        """Notes a run that is about to begin."""
+        roots = describe.tensors_in(args[:1], [])
+        partial = call.facts.operation == "grad"
+        asked = describe.tensors_in(args[1:2], []) if partial else None
+        retain = args[3] if partial and len(args) > 3 else args[2] if len(args) > 2 else False
+        numbers = tuple(seen[NODE] for tensor in roots if (seen := self._look(tensor))[NODE] is not None)
+        backward = Backward(
+            call=call.index,
+            roots=tuple(number for number in numbers if number is not None),
+            inputs=None if asked is None else tuple(self._look(tensor)[RECORD].serial for tensor in asked),
+            retain_graph=bool(retain),
+        )
+        reached = self._nodes.reached(backward.roots)
+        leaves = () if partial else self._leaves(reached)
+        self._running.append(_Running(call, backward, reached, self._gradients.before(leaves)))
+
+    def end(self, call: Call, error: BaseException | None) -> None:
+        """Notes how a run ended."""
+        while self._running:
+            running = self._running.pop()
+            if running.call is call:
+                backward = running.backward
+                if error is not None or not backward.retain_graph:
+                    self.released |= running.reached
+                if error is None and not backward.retain_graph:
+                    self._nodes.let_go(running.reached)
+                added = self._gradients.added_to(running.gradients, call.index)
+                self.done.append(Backward(backward.call, backward.roots, backward.inputs, backward.retain_graph, added))
+                return
+
+    def _leaves(self, reached: set[int]) -> list[TensorRecord]:
+        records = self._nodes.records
+        wanted = {records[number - 1].variable for number in reached}
+        known = self._identity.tensors.values()
+        return [
+            record
+            for record in list(known)
+            if record.serial in wanted and record.latest is not None and record.latest[REQUIRES_GRAD]
+        ]

@@ -115,9 +115,6 @@ class IdentityMap:
         """The memory behind a tensor; None where it has none of its own.
 
         Args:
-            tensor: the live tensor.
-            first: its pointer.
-            seen: its layout.
             born: index of the call that made it, None when it existed before.
         """
         if not first:
@@ -137,12 +134,7 @@ class IdentityMap:
         return storage
 
     def clone_of(self, seen: Layout, born: int) -> StorageRecord:
-        """Memory that a call has made and no tensor of the user's stands for.
-
-        Args:
-            seen: the layout of what was cloned.
-            born: index of the call.
-        """
+        """Memory that a call has made and no tensor of the user's stands for."""
         storage = StorageRecord(len(self.storages) + 1, 0, seen[NBYTES], seen[DEVICE], born)
         self.storages.append(storage)
         return storage

@@ -15,19 +15,12 @@ from inplace_magic.capture.paddle.traits import operation_of
 
 
 def note_saves(
-    call: Call,
-    nodes: NodeMap,
-    identity: IdentityMap,
-    look: Callable[[Any], Observation],
-    by_ctx: Sequence[Any] = (),
+    call: Call, nodes: NodeMap, identity: IdentityMap, look: Callable[[Any], Observation], by_ctx: Sequence[Any] = ()
 ) -> bool:
     """Reads from the table what the new nodes of a call keep; False where the table does not know the operation.
 
     Args:
         call: the call, which has returned.
-        nodes: the nodes that are known.
-        identity: the memory that is known.
-        look: gives a tensor as it is now.
         by_ctx: what the running ``PyLayer.apply`` has kept by ``save_for_backward``.
     """
     node = _new_node(call, nodes)

@@ -23,14 +23,7 @@ from inplace_magic.capture.paddle.traits import LEAF_SINK
 
 
 class Looks:
-    """Gives tensors as they are now.
-
-    Args:
-        identity: the tensors that are known.
-        nodes: the nodes that are known.
-        beside: the threads and processes of the user's.
-        clock: how many calls have begun.
-    """
+    """Gives tensors as they are now."""
 
     def __init__(self, identity: IdentityMap, nodes: NodeMap, beside: Beside, clock: Callable[[], int]) -> None:
         self._identity, self._nodes, self._beside, self._clock = identity, nodes, beside, clock
@@ -69,7 +62,6 @@ class Looks:
         """The tensor as it is now.
 
         Args:
-            tensor: the live tensor.
             call: the call that just returned; None for an input, before the call.
             made: the call gave the tensor, or wrote it, so that its node is the call's.
         """

@@ -35,11 +35,7 @@ class Memory:
         self._read.append((call, self._ask()))
 
     def forget(self, before: int) -> None:
-        """Drops the readings of calls that are forgotten.
-
-        Args:
-            before: index of the oldest call that is kept.
-        """
+        """Drops the readings of calls that are forgotten."""
         self._read = [entry for entry in self._read if entry[0] is not None and entry[0] >= before]
 
     def frozen(self) -> tuple[MemoryReading, ...]:
@@ -62,7 +58,8 @@ def _asking(sources: list[tuple[Ask, str, int]]) -> Callable[[], tuple[int, ...]
 def _sources() -> list[tuple[str, Ask, str, int]]:
     """Three for each device, in this order: in use, held, the most in use."""
     found: list[tuple[str, Ask, str, int]] = []
-    for kind, count in (("host", 1), ("device", paddle.device.cuda.device_count() if _has_gpus() else 0)):
+    gpus = paddle.device.cuda.device_count() if paddle.is_compiled_with_cuda() else 0
+    for kind, count in (("host", 1), ("device", gpus)):
         current: Any = getattr(_core, f"{kind}_memory_stat_current_value", None)
         peak: Any = getattr(_core, f"{kind}_memory_stat_peak_value", None)
         for number in range(count if current is not None and peak is not None else 0):
@@ -73,7 +70,3 @@ def _sources() -> list[tuple[str, Ask, str, int]]:
                 (device, peak, "Allocated", number),
             )
     return found
-
-
-def _has_gpus() -> bool:
-    return bool(paddle.is_compiled_with_cuda())

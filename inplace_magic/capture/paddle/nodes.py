@@ -86,10 +86,7 @@ class NodeMap:
         """The record of a node that the call which just returned has made; outputs of one call may share it.
 
         Args:
-            node: the node.
-            name: its name.
             address: where it is.
-            call: index of the call.
             alive: numbers of the inputs' nodes, which are what they were.
         """
         known = self._by_address.get(address)
@@ -157,24 +154,13 @@ class NodeMap:
             self._compared.append((record.serial, saved))
 
     def keep_clone(self, record: NodeRecord, slot: str, seen: Observation, clone: StorageRecord) -> None:
-        """Notes that a node keeps a clone of a tensor as it was.
-
-        Args:
-            record: the node.
-            slot: what the tensor was to the call.
-            seen: the tensor before the call.
-            clone: the memory of the clone.
-        """
+        """Notes that a node keeps a clone of a tensor as it was."""
         saved = Saved(slot, seen, None, guarded=True)
         saved.storage, saved.version, saved.pointer, saved.record = clone, 0, 0, None
         record.saved += (saved,)
 
     def compare_values(self, call: int) -> None:
-        """Compares what nodes keep with what it was when they kept it, where a tensor on it still lives.
-
-        Args:
-            call: index of the backward that is about to begin.
-        """
+        """Compares what nodes keep with what it was when they kept it, where a tensor on it still lives."""
         left = []
         for entry in self._compared:
             saved = entry[1]

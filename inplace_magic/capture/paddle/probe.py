@@ -23,11 +23,7 @@ _frame: Callable[[int], Any] = sys._getframe
 
 
 class Probe:
-    """Makes the stand-ins of one watch, and can silence them all.
-
-    Args:
-        recorder: whom they ask.
-    """
+    """Makes the stand-ins of one watch, and can silence them all."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -90,15 +86,8 @@ class Probe:
 
         def gradient(tensor: Any) -> Any:
             found = read(tensor)
-            if found is None or probe.silent or probe._inside or _this_thread() != probe._thread:
-                return found
-            probe._inside = True
-            try:
-                recorder.met(found)
-            except Exception as fault:  # containment: as above
-                recorder.fault("noting a gradient that is read", fault)
-            finally:
-                probe._inside = False
+            if found is not None:
+                probe._note("noting a gradient that is read", recorder.met, found)
             return found
 
         return gradient
@@ -107,14 +96,9 @@ class Probe:
         recorder, probe, original, facts = self._recorder, self, spot.original, spot.facts
 
         def clear_gradient(tensor: Any, set_to_zero: bool = True) -> Any:
-            if not (probe.silent or probe._inside or _this_thread() != probe._thread):
-                probe._inside = True
-                try:
-                    recorder.cleared(facts, tensor, _frame(1), zeroed=bool(set_to_zero))
-                except Exception as fault:  # containment: as above
-                    recorder.fault("noting a gradient that is cleared", fault)
-                finally:
-                    probe._inside = False
+            probe._note(
+                "noting a gradient that is cleared", recorder.cleared, facts, tensor, _frame(1), bool(set_to_zero)
+            )
             return original(tensor, set_to_zero)
 
         return clear_gradient
@@ -150,6 +134,17 @@ class Probe:
             original(ctx, *tensors)
 
         return save_for_backward
+
+    def _note(self, doing: str, note: Callable[..., None], *what: Any) -> None:
+        if self.silent or self._inside or _this_thread() != self._thread:
+            return
+        self._inside = True
+        try:
+            note(*what)
+        except Exception as fault:  # containment: what the user asked for comes all the same
+            self._recorder.fault(doing, fault)
+        finally:
+            self._inside = False
 
     def _clear(self, error: BaseException) -> None:
         try:

@@ -18,26 +18,16 @@ from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.backwards import Backwards
 from inplace_magic.capture.paddle.calls import Call
-from inplace_magic.capture.paddle.dropped import READERS
-from inplace_magic.capture.paddle.frames import PADDLE_FRAMES
 from inplace_magic.capture.paddle.functions import OpFacts, in_positions
-from inplace_magic.capture.paddle.gradients import Gradients
-from inplace_magic.capture.paddle.identity import (
-    LAYOUT,
-    POINTER,
-    RECORD,
-    STORAGE,
-    IdentityMap,
-    Observation,
-)
+from inplace_magic.capture.paddle.gradients import Backwards, Gradients
+from inplace_magic.capture.paddle.identity import LAYOUT, POINTER, RECORD, STORAGE, IdentityMap, Observation
 from inplace_magic.capture.paddle.keeping import note_saves
 from inplace_magic.capture.paddle.looking import Looks
 from inplace_magic.capture.paddle.memory import Memory
 from inplace_magic.capture.paddle.nodes import NodeMap
-from inplace_magic.capture.paddle.reach import KINDS
-from inplace_magic.capture.paddle.written import Written, mutation, writes
+from inplace_magic.capture.paddle.reach import KINDS, PADDLE_FRAMES
+from inplace_magic.capture.paddle.written import READERS, Written, mutation, writes
 from inplace_magic.record.options import WatchOptions
 
 _records_gradients: Callable[[], bool] = getattr(paddle.base.core, "_has_grad", paddle.is_grad_enabled)
@@ -205,13 +195,10 @@ class Recorder:
         if gradient._is_initialized():
             self.looks.look(gradient)
 
-    def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, *, zeroed: bool) -> None:
+    def cleared(self, facts: OpFacts, leaf: Any, frame: FrameType, zeroed: bool, /) -> None:
         """Notes that the gradient of a leaf was cleared. A loop over parameters, as an optimizer's, is one call.
 
         Args:
-            facts: those of the method.
-            leaf: whose gradient.
-            frame: the frame that called it.
             zeroed: whether the memory was filled with zeros, and not let go.
         """
         if self.identity.deaths:

@@ -14,7 +14,7 @@ from inplace_magic.capture.naming.scope import names_in_sight
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.freeze import frozen_trace
 from inplace_magic.capture.paddle.probe import Probe
-from inplace_magic.capture.paddle.reach import hooked_layers, names_of_tensors
+from inplace_magic.capture.paddle.reach import read_namespace
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.spots import NOTHING, put_on, spots, take_off, wardrobe_of
@@ -34,7 +34,7 @@ def can_be_watched() -> bool:
 
 
 class PaddleSession:
-    """One watch of Paddle's tensors."""
+    """One watch of Paddle's tensors; what its methods take is told by :class:`.capture.session.Session`."""
 
     def __init__(self, options: WatchOptions) -> None:
         self.options = options
@@ -57,13 +57,7 @@ class PaddleSession:
     def start(
         self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
     ) -> None:
-        """Puts the stand-ins on; after :meth:`leave`, for the next cell of the same story.
-
-        Args:
-            root: the frame that holds the watched block; no caller above it belongs to the story.
-            cell_globals: the namespace of a shell's cells, where the frame is not known yet.
-            root_file: the name under which the watched code was compiled, where that is known instead.
-        """
+        """Puts the stand-ins on; after :meth:`leave`, for the next cell of the same story."""
         self._recorder.sites.begin_at(root, cell_globals, root_file)
         self._recorder.begin_block()
         self._probe = Probe(self._recorder)
@@ -126,15 +120,7 @@ class PaddleSession:
         cell: int | None,
         source: str,
     ) -> Trace:
-        """The record of the watch so far, while the stand-ins are off.
-
-        Args:
-            sources: source text of the watched code.
-            namespace: the user's names, or the frame in whose sight they are.
-            error: what the watched block raised.
-            cell: its execution count.
-            source: its text.
-        """
+        """The record of the watch so far, while the stand-ins are off."""
         nothing = Trace(level="calls", framework="paddle", framework_version=paddle.__version__)
         if self._forked:
             return replace(nothing, blindness=(blindness.FORKED,))
@@ -143,8 +129,7 @@ class PaddleSession:
         hooked: tuple[str, ...] = ()
         try:
             known = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
-            names = names_of_tensors(known, recorder.identity)
-            hooked = hooked_layers(known)
+            names, hooked = read_namespace(known, recorder.identity)
         except Exception as fault:  # containment: without names the rest is still worth telling
             recorder.fault("reading the names of tensors", fault)
         unseen = [blindness.INSIDE_PADDLE_CALLS, blindness.OTHER_THREADS]

@@ -103,12 +103,7 @@ def wardrobe_of(found: tuple[Spot, ...]) -> Wardrobe:
 
 
 def put_on(wardrobe: Wardrobe, stand_in: Callable[[Spot], Any]) -> None:
-    """Puts stand-ins into the spots.
-
-    Args:
-        wardrobe: of the spots.
-        stand_in: makes what stands there.
-    """
+    """Puts stand-ins into the spots."""
     made = {key: stand_in(spot) for key, spot in wardrobe.functions.items()}
     for names, originals in wardrobe.modules:
         names.update({name: made[id(original)] for name, original in originals.items()})

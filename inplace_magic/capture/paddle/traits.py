@@ -63,12 +63,7 @@ _NAMES: dict[Trait, frozenset[str]] = {trait: frozenset(names) for trait, names 
 
 @cache
 def traits_of(operation: str, *, method: bool) -> tuple[Trait, ...]:
-    """What is known of an operation.
-
-    Args:
-        operation: its name without what it belongs to.
-        method: it is called on its first input.
-    """
+    """What is known of an operation."""
     known: list[Trait] = [trait for trait, names in _NAMES.items() if operation in names]
     if method:
         known.append("method")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from inplace_magic.capture.elements.dropped import MOST, Reader, by_item, converted
 from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawMutation
@@ -18,6 +19,7 @@ from inplace_magic.capture.paddle.identity import (
     Observation,
     StorageRecord,
 )
+from inplace_magic.record.events import Dropped, Number
 
 Written = list[tuple[Any, int | None]]
 """Tensors, each with its version before."""
@@ -30,8 +32,6 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
 
     Args:
         call: the call, which has returned.
-        produced: the tensors that it gave.
-        identity: the tensors that are known.
     """
     facts = call.facts
     if facts.runs_python:
@@ -85,10 +85,6 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
     """The record of a write.
 
     Args:
-        call: the call that wrote.
-        tensor: what it wrote.
-        before: its version before.
-        after: the tensor as it is now.
         limit: bytes up to which its values are kept.
     """
     announced = bool(call.targets) and tensor is call.targets[0]
@@ -104,3 +100,33 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
         if strides is not None and offset is not None:
             region = basic_index_region(shape, strides, offset, call.arguments[1])
     return RawMutation(after, before, old, new, region, call.dropped if announced else None)
+
+
+def _values(tensor: Any) -> tuple[Number, ...] | None:
+    seen = describe.layout(tensor)
+    return describe.values(describe.content(seen, describe.pointer(tensor), 8 * MOST), seen)
+
+
+_READER = Reader(
+    is_tensor=describe.is_plain,
+    dtype=lambda tensor: str(tensor.dtype).removeprefix("paddle."),
+    shape=lambda tensor: tuple(tensor.shape),
+    values=_values,
+)
+
+
+def _item(args: tuple[Any, ...]) -> Dropped | None:
+    if len(args) != 3:
+        return None
+    target, index, given = args
+    if type(index) is tuple and len(index) == 1:
+        (index,) = index  # as `Tensor.__setitem__` hands it on
+    return by_item(_READER, target, index, given)
+
+
+def _filled(args: tuple[Any, ...]) -> Dropped | None:
+    return converted(_READER, args[0], args[1]) if len(args) > 1 else None
+
+
+READERS: dict[str, Callable[[tuple[Any, ...]], Dropped | None]] = {"__setitem__": _item, "fill_": _filled}
+"""By the name of the operation."""

@@ -1,1 +1,5 @@
-"""What a watch keeps of what is over: packed, and of too much of it a part."""
+"""Calls that are over: packed, and thinned out where there are too many.
+
+It may know calls as plain numbers and which of them are evidence. It does not know who records them, and a report says
+how many were dropped.
+"""

@@ -72,9 +72,7 @@ class Aside:
     thread of the watched block there are those of autograd's engine, on which backward of CUDA tensors runs.
 
     Args:
-        recorder: the record of the watch.
         modes: the probes; all of them, from now on.
-        changed: called whenever the watch has gone away or come back.
     """
 
     def __init__(self, recorder: Recorder, modes: list[Any], changed: Callable[[], Any]) -> None:
@@ -122,7 +120,6 @@ class Aside:
             token: what :meth:`end` will be given.
             work: what is about to run; None: nothing of the user's, so that nothing is noted.
             frame: the frame that runs it; None: C++ alone.
-            args: what it was given.
             kwargs: likewise, by name.
 
         Returns:

@@ -23,7 +23,6 @@ def bracketed(function: Any, begin: Callable[[], Any], end: Callable[[], Any]) -
     holds the function which it wraps (``torch._dynamo`` puts such ones around parts of ``torch.jit``), a copy of both.
 
     Args:
-        function: a function written in Python.
         begin: called first; the caller's frame is the function's.
         end: called when the function returns or raises, also where `begin` raised.
     """

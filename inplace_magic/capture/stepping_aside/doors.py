@@ -3,7 +3,7 @@
 PyTorch has no public hook there, so while a watch runs a few names of its own, :data:`DOORS`, stand for passages that
 let the watch step aside first. Each gets its own object back, the very same, when the watch ends, and as well while
 the watch is aside: a tracer finds PyTorch as it is. Why patching, and why so little of it:
-``docs/decisions/stepping-aside.md``.
+``docs/decisions/capture.md``.
 
 All these names are private. Where one is missing, what begins there is watched as any other program is; where its
 module is not imported yet, it is waited for.

@@ -14,7 +14,6 @@ class LateImports(MetaPathFinder):
     """Finds nothing itself: it lets the other finders find, and is told when the module has run.
 
     Args:
-        names: the modules.
         imported: called after one of them was imported; must not raise.
     """
 

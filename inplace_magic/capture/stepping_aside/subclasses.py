@@ -15,11 +15,7 @@ from collections.abc import Iterator
 
 
 def made_of_a_tensor(source: str) -> list[str]:
-    """Return the names of such classes that a text calls: of those that exist, and of those that it defines.
-
-    Args:
-        source: of what is to be watched.
-    """
+    """Return the names of such classes that a text calls: of those that exist, and of those that it defines."""
     defined = _defined(source)
     existing = (name for name in _existing() if name not in defined)
     plain = {*existing, *(name for name, has_new in defined.items() if not has_new)}

@@ -1,1 +1,5 @@
-"""What knows torch by name: the modes that it calls, what is read off its tensors and nodes."""
+"""Everything that knows PyTorch by name: the modes it calls, and what is read from its tensors and nodes.
+
+It may know torch's private attributes, each with a line on what breaks if it vanishes. It does not know Paddle, the
+session, or what is a mistake.
+"""

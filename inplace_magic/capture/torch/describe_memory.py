@@ -93,7 +93,6 @@ def values(tensor: torch.Tensor, seen: Layout, limit: int) -> Any:
     Args:
         tensor: the live tensor, whose :func:`pointer` was asked before.
         seen: what it looked like when last looked at; if it was large, it is not looked at again.
-        limit: up to how many elements are read.
     """
     if seen.numel is None or seen.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None

@@ -26,7 +26,6 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
 
     Args:
         modules: every module within reach, by its path, owners before what they own.
-        sources: source text of the watched code.
     """
     known = dict(modules)
     made: dict[tuple[type, str], Callsite | None] = {}

@@ -137,7 +137,6 @@ class MemoryMeter:
 
         Args:
             call: the innermost running call; None when there is none.
-            op: the operator that is about to run in it.
         """
         for backend in self._backends:
             for anonymous in backend.read():

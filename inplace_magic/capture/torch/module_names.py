@@ -22,7 +22,6 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
 
     Args:
         modules: every module within reach, by its path.
-        names: those of the tensors that the watch met.
     """
     around: set[str] = set()
     for entry in names:

@@ -16,11 +16,7 @@ _PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class OpRecorder:
-    """Bills operators to the calls that a recorder has open.
-
-    Args:
-        recorder: the record of the same watch.
-    """
+    """Bills operators to the calls that a recorder has open."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -141,11 +141,7 @@ class CallProbe(TorchFunctionMode):
         return False
 
     def _has_passed(self, failed: Any) -> bool:
-        """Notes that such a call ran, and says so; of one that raised, unless it had written nothing.
-
-        Args:
-            failed: the tensor of one that raised.
-        """
+        """Notes that such a call ran, and says so; of one that raised, unless it had written nothing."""
         try:
             if failed is not None and not self._repeats.wrote(failed):
                 return False

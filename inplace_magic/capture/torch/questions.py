@@ -22,11 +22,7 @@ _is_grad_enabled, _sequence_number = torch.is_grad_enabled, describe_nodes.seque
 
 
 class Questions:
-    """Notes them.
-
-    Args:
-        recorder: the record of the same watch.
-    """
+    """Notes them."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -36,13 +32,7 @@ class Questions:
         self._held = recorder.holdings.held
 
     def noted(self, facts: FunctionFacts, tensor: Any, frame: FrameType | None) -> bool:
-        """Whether the call is noted now; if not, nothing was done.
-
-        Args:
-            facts: the function's.
-            tensor: its one argument.
-            frame: the one that called it.
-        """
+        """Whether the call is noted now; if not, nothing was done."""
         if type(tensor) not in _PLAIN_TYPES or self._deaths or self._node_deaths:
             return False
         record = self._tensors.get(id(tensor))

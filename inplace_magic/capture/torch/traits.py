@@ -156,11 +156,7 @@ _NODES: dict[Trait, frozenset[str]] = {
 
 @cache
 def traits_of(name: str) -> tuple[Trait, ...]:
-    """What is known of an operation.
-
-    Args:
-        name: as it stands in the record.
-    """
+    """What is known of an operation."""
     bare = name.rpartition(".")[2]
     known = [trait for trait, names in _NAMES.items() if name in names or bare in names]
     if name.startswith("Tensor."):

@@ -84,10 +84,6 @@ class _Signature(NamedTuple):
 def uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], Uncounted] | None:
     """What finds, among the arguments of a call, the tensors that it writes without moving a version.
 
-    Args:
-        func: the torch function.
-        bare: its name.
-
     Returns:
         None for a function that is not known to do so.
     """

@@ -27,12 +27,7 @@ _WHOLE_WORLDS = (ModuleType, type, CodeType, FrameType)
 
 
 def asking_function(func: Any, frame: FrameType | None) -> Any:
-    """The function whose own code asked for an override; `func` itself where that is it, or where it is not found.
-
-    Args:
-        func: what the mode was given.
-        frame: the frame that called the mode.
-    """
+    """The function whose own code asked for an override; `func` itself where that is it, or where it is not found."""
     if frame is None or frame.f_code.co_filename != OVERRIDES:
         return _built_in(func)
     frame = past_overrides(frame)

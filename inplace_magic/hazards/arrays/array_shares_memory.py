@@ -19,7 +19,6 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
-from inplace_magic.source.variables import variables_in
 
 CODE = "array-shares-memory"
 
@@ -40,8 +39,6 @@ def check(story: Story) -> Iterator[Hazard]:
         before = taken.setdefault(key, call)
         kept = _kept_in(listing, call.callsite)
         write = _written_between(story, before, call.index) if before is not call else None
-        if write is None and kept is None:
-            kept, write = _kept_for_comparison(story, listing, call)
         if kept is not None and write is not None and _read_below(listing, call.callsite, kept):
             told.add(call.callsite)
             yield _hazard(story, call, write, kept)
@@ -69,46 +66,6 @@ def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
     return expressions.path_text(target.value)
-
-
-def _kept_for_comparison(story: Story, listing: Listing, call: CallEvent) -> tuple[str | None, Write | None]:
-    """A name for the array of a parameter that is read, after a write, in a line below a fresh array of it: ``before =
-    w.numpy(); step(); np.abs(w.numpy() - before)``."""
-    site = call.callsite
-    if site is None or site.function != "<module>" or not _of_a_parameter(story, call):
-        return None, None
-    targets = site.bound
-    name = targets[0] if targets is not None and len(targets) == 1 else None
-    statement = listing.statement_at(site)
-    if name is None or not name.isidentifier() or statement is None or runs_again(listing, statement):
-        return None, None
-    later = (c for c in story.trace.calls if c.index > call.index and c.name == call.name and c.inputs)
-    fresh = next(
-        (c for c in later if c.inputs[0].storage == call.inputs[0].storage and _compares(listing, c, name)), None
-    )
-    return (name, _written_between(story, call, fresh.index)) if fresh is not None else (None, None)
-
-
-def _of_a_parameter(story: Story, call: CallEvent) -> bool:
-    storage = call.inputs[0].storage
-    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
-    return any(story.observations[tensor].is_trainable for tensor in tensors)
-
-
-def _compares(listing: Listing, fresh: CallEvent, name: str) -> bool:
-    """Whether one expression reads an older array and a fresh one, directly or by the fresh one's name."""
-    site = fresh.callsite
-    if site is None:
-        return False
-    targets = site.bound
-    other = targets[0] if targets is not None and len(targets) == 1 else None
-    for node in listing.nodes:
-        if isinstance(node, (ast.BinOp, ast.Compare, ast.Call)) and node.lineno >= site.line:
-            inside = variables_in(node)
-            both = node.lineno == site.line and listing.text(node).count(site.expression) > 0
-            if name in inside and (other in inside or both):
-                return True
-    return False
 
 
 def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:

@@ -1,1 +1,5 @@
-"""Writes and results that did nothing: what one write dropped, what nobody read, what nobody filled."""
+"""Rules on work without an effect: a write that dropped values, a result that nobody read, memory that nobody filled.
+
+They may know what was written and read in which order. They report nothing that a later reader outside the watch could
+still use, and do not know the other folders of rules.
+"""

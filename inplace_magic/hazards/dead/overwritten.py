@@ -51,7 +51,7 @@ def overwritten_unread(story: Story) -> Iterator[Hazard]:
             if first.callsite == second.callsite or second.callsite in seen or not _replaces(story, *earlier, *later):
                 continue
             third = writes[place + 2][0].index if place + 2 < len(writes) else None
-            if _comes_of_a_draw(writes[: place + 1]) or not _is_mistaken(story, reach, earlier, second):
+            if _comes_of_a_draw(story, writes[: place + 1]) or not _is_mistaken(story, reach, earlier, second):
                 continue
             if third is not None and not _is_read(story, storage, second.index, third):
                 continue  # not the last word either: the row of zeros, say, is put back
@@ -115,11 +115,13 @@ def _matrices(story: Story, memories: set[int]) -> set[int]:
     return {memory for memory in found if memory is not None} if len(found) > 1 else memories
 
 
-def _comes_of_a_draw(writes: Sequence[_Write]) -> bool:
+def _comes_of_a_draw(story: Story, writes: Sequence[_Write]) -> bool:
     """True if what lies in a memory are random numbers that were only scaled, shifted or bounded since, as a truncated
-    normal is made: ``x.uniform_(-1, 1).erfinv_().mul_(0.03).clamp_(-2, 2)``."""
+    normal is made: ``x.uniform_(-1, 1).erfinv_().mul_(0.03).clamp_(-2, 2)``; or that a library's initialiser drew
+    and copied in, as ``nn.init.orthogonal_`` does."""
     for call, mutation in reversed(writes):
-        if call.does("draws"):
+        inside = call.callsite is not None and not call.callsite.direct and call.does("copies in")
+        if call.does("draws") or (inside and any(each.callsite == call.callsite for each in story.doing("draws"))):
             return True
         if call.does("overwrites") or len(call.inputs) > 1 or mutation.region is not None:
             return False

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import clone, new_tensor, reorder, return_new, used_up, where_kept
+from inplace_magic.hazards.fixes import clone, history, new_tensor, reorder, where_kept
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
-from inplace_magic.hazards.fixes.out_of_place import cloned, new_value
-from inplace_magic.hazards.fixes.said import said_of
-from inplace_magic.hazards.fixes.target import Fix, Written, written
+from inplace_magic.hazards.fixes.out_of_place import cloned, new_value, out_of_place
+from inplace_magic.hazards.fixes.paper import said_of
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import N_, _
 from inplace_magic.source.expressions import path_text
@@ -31,7 +31,7 @@ MOST = 8
 def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
     """The finding with each change that could cure it, in the order in which they are worth a try."""
     if hazard.freed is not None and hazard.read_call in story.backwards:
-        yield from used_up.kept(Twice(story, story.calls[hazard.read_call]), hazard)
+        yield from history.kept(Twice(story, story.calls[hazard.read_call]), hazard)
     write = written(story, hazard)
     seen = {hazard.diff}
     for way in WAYS if write is not None else ():
@@ -59,6 +59,18 @@ def _out_of_place(write: Written) -> Fix | None:
     return new_tensor.made_out_of_place(write) if write.path is not None else None
 
 
+def _both_names(write: Written) -> Fix | None:
+    """``x = out = out + 1`` below ``out = x``: both names go on to mean what the line gives."""
+    path = write.path
+    text = out_of_place(write.listing, write.statement, path) if path is not None and path.isidentifier() else None
+    for alias in write.story.aliases.beside(write.site) if text is not None else ():
+        other = alias.source if alias.target == path else alias.target
+        if path in (alias.source, alias.target) and other.isidentifier() and alias.line < write.site.line:
+            sentence = _("Give both names the new tensor, since `{other}` is read below as well.").format(other=other)
+            return write.fix(write.listing.replace(write.statement, f"{other} = {text}"), write.nbytes, sentence)
+    return None
+
+
 def _cloned_first(write: Written) -> Fix | None:
     simple = isinstance(write.statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return))
     return new_tensor.cloned_first(write) if write.path is not None and simple else None
@@ -68,20 +80,17 @@ def _value_given(write: Written) -> Fix | None:
     """The writing expression gives a new tensor, wherever it stands."""
     node = write.listing.expression_at(write.site)
     value = new_value(write.listing, node) if node is not None else None
-    edit = write.listing.substitute([(node, value)]) if node is not None and value is not None else None
-    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+    return fix_of(write.site, write.listing, [(node, value)]) if node is not None and value is not None else None
 
 
 def _parts_copied(write: Written) -> Fix | None:
     """``[part.clone() for part in x.split(2)]`` where several views of one tensor were made."""
-    origin = write.hazard.origin
-    listing = listing_of(write.story.trace, origin)
-    node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    if origin is None or listing is None or node is None:
+    found = write.text_at(write.hazard.origin)
+    if found is None:
         return None
-    edit = listing.substitute([(node, f"[part.clone() for part in {listing.text(node)}]")])
+    origin, listing, node = found
     sentence = _("Copy the parts where they are made: each is then a tensor of its own, which may be written.")
-    return Fix(origin, listing, (edit,), None, sentence) if edit is not None else None
+    return fix_of(origin, listing, [(node, f"[part.clone() for part in {listing.text(node)}]")], None, sentence)
 
 
 def _list_copied(write: Written) -> Fix | None:
@@ -91,16 +100,14 @@ def _list_copied(write: Written) -> Fix | None:
     if write.call is None or not write.call.does("of lists") or name is None or not name.isidentifier():
         return None
     text = write.listing.text(write.statement)
-    edit = write.listing.replace(write.statement, f"{name} = [each.clone() for each in {name}]", text)
-    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+    return write.fix(write.listing.replace(write.statement, f"{name} = [each.clone() for each in {name}]", text))
 
 
 def _operator_out_of_place(write: Written) -> Fix | None:
     """``operator.add`` for ``operator.iadd``."""
     for node in ast.walk(write.statement):
         if isinstance(node, ast.Attribute) and path_text(node.value) == "operator" and node.attr in _TWINS:
-            edit = write.listing.substitute([(node, f"operator.{_TWINS[node.attr]}")])
-            return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+            return fix_of(write.site, write.listing, [(node, f"operator.{_TWINS[node.attr]}")])
     return None
 
 
@@ -116,27 +123,22 @@ def _saved_copied(write: Written) -> Fix | None:
     if saved is None or listing is None or path is None or value is None:
         return None
     reads = [node for node in ast.walk(value) if isinstance(node, ast.expr) and path_text(node) == path]
-    edit = listing.substitute([cloned(listing, node) for node in reads]) if reads else None
     sentence = _("Copy it on the line that saves it: the write then leaves alone what backward needs.")
-    return Fix(saved, listing, (edit,), None, sentence) if edit is not None else None
+    return fix_of(saved, listing, [cloned(listing, node) for node in reads], None, sentence)
 
 
 def _result_copied(write: Written) -> Fix | None:
     """What the saving line gave is copied before it gets its name: the name is then written, and not what was saved."""
-    saved = write.hazard.saved
-    listing = listing_of(write.story.trace, saved)
-    node = listing.expression_at(saved) if listing is not None and saved is not None else None
-    if saved is None or listing is None or node is None:
-        return None
-    edit = listing.substitute([cloned(listing, node)])
+    found = write.text_at(write.hazard.saved)
     sentence = _("Copy what the saving line gives: the write then goes into the copy.")
-    return Fix(saved, listing, (edit,), None, sentence) if edit is not None else None
+    return fix_of(*found[:2], [cloned(*found[1:])], None, sentence) if found is not None else None
 
 
 WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _operator_out_of_place,
     flag_turned_off,
     _out_of_place,
+    _both_names,
     _value_given,
     _list_copied,
     _cloned_first,
@@ -150,6 +152,6 @@ WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     clone.at_the_second_name,
     where_kept.where_it_was_kept,
     reorder.reordered,
-    return_new.from_the_hook,
+    new_tensor.from_the_hook,
 )
 """In the order in which they are tried: no copy at all, then the smaller ones."""

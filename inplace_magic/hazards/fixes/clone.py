@@ -10,41 +10,13 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from inplace_magic.hazards.fixes.out_of_place import chain_base, cloned
-from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
+from inplace_magic.hazards.fixes.target import Change, Fix, Written, fix_of, loads_after
 from inplace_magic.language import _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing, listing_of
-
-Change = tuple[ast.expr, str]
-
-
-def edits_of(listing: Listing, changes: Iterable[Change]) -> tuple[Edit, ...]:
-    """The changes, one edit for each line; empty where one of them cannot be made, such as a copy of what a line
-    unpacks: ``first, second = results()`` gives no tensor that could be cloned."""
-    changes = tuple(changes)
-    if any(new.endswith(".clone()") and _is_unpacked(listing, node) for node, new in changes):
-        return ()
-    by_line: dict[int, dict[int, Change]] = {}
-    for node, new in changes:
-        by_line.setdefault(node.lineno, {})[node.col_offset] = (node, new)
-    edits = [listing.substitute(line.values()) for line in by_line.values()]
-    return tuple(edit for edit in edits if edit is not None) if all(edits) else ()
-
-
-def _is_unpacked(listing: Listing, node: ast.expr) -> bool:
-    parent = listing.parents.get(node)
-    return isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
-
-
-def fix_of(
-    site: Callsite, listing: Listing, changes: list[Change], price: int | None, sentence: str = ""
-) -> Fix | None:
-    """The changes as a fix; None where there is none, or one cannot be made."""
-    edits = edits_of(listing, changes) if changes else ()
-    return Fix(site, listing, edits, price, sentence) if edits else None
+from inplace_magic.source.listing import Listing, listing_of
 
 
 def where_it_was_saved(write: Written) -> Fix | None:
@@ -179,9 +151,8 @@ def of_what_is_read(write: Written) -> Fix | None:
 
 
 def _reads_cloned(write: Written, value: ast.expr, path: str, sentence: str = "") -> Fix | None:
-    listing = write.listing
-    changes = [cloned(listing, node) for node in _reads(value, path)]
-    return fix_of(write.site, listing, changes, None, sentence) if changes else None
+    changes = [cloned(write.listing, node) for node in _reads(value, path)]
+    return fix_of(write.site, write.listing, changes, None, sentence)
 
 
 def _reads(value: ast.expr, path: str) -> list[ast.expr]:
@@ -201,25 +172,23 @@ def where_it_is_handed(write: Written) -> Fix | None:
     if not isinstance(node, ast.Call) or write.path is None or write.path == path_text(chain_base(node)):
         return None
     handed = [given for given in node.args if path_text(given) == write.path]
-    return fix_of(write.site, write.listing, [cloned(write.listing, each) for each in handed], _nbytes(write))
+    return fix_of(write.site, write.listing, [cloned(write.listing, each) for each in handed], write.nbytes)
 
 
 def where_it_was_made(write: Written) -> Fix | None:
     """``x.expand(3, 4).clone()``: the origin of the written tensor gives memory of its own."""
-    origin = write.hazard.origin
-    listing = listing_of(write.story.trace, origin)
-    node = listing.expression_at(origin) if listing is not None and origin is not None else None
-    change = copied_as_given(write, listing, origin, node) if listing is not None and node is not None else None
-    made = _calls_at(write, origin)
+    found = write.text_at(write.hazard.origin)
+    change = copied_as_given(write, *found) if found is not None else None
+    made = _calls_at(write, write.hazard.origin)
     price = sum(each.nbytes or 0 for each in made[-1].outputs) if made else None  # of which a part may be written
-    return fix_of(origin, listing, [change], price or _nbytes(write)) if origin and listing and change else None
+    return fix_of(*found[:2], [change], price or write.nbytes) if found is not None and change is not None else None
 
 
 def _calls_at(write: Written, origin: Callsite | None) -> list[CallEvent]:
     return [call for call in write.story.trace.calls if origin is not None and call.callsite == origin]
 
 
-def copied_as_given(write: Written, listing: Listing, origin: Callsite | None, node: ast.expr) -> Change | None:
+def copied_as_given(write: Written, origin: Callsite, listing: Listing, node: ast.expr) -> Change | None:
     """An expression with a copy of what it gives: ``x.clone()``, and of several tensors of each."""
     made = _calls_at(write, origin)
     several = bool(made) and (len(made[-1].outputs) > 1 or made[-1].does("gives gradients"))
@@ -243,7 +212,7 @@ def at_the_second_name(write: Written) -> Fix | None:
         named = isinstance(statement, ast.Assign) and path_text(statement.targets[0]) == alias.target
         read = any(True for _ in loads_after(listing, write.statement, other))
         if isinstance(statement, ast.Assign) and named and read:
-            return fix_of(site, listing, [cloned(listing, statement.value)], _nbytes(write))
+            return fix_of(site, listing, [cloned(listing, statement.value)], write.nbytes)
     return None
 
 
@@ -251,9 +220,4 @@ def _in_two_statements(write: Written, statement: ast.Assign) -> Fix | None:
     """``m = torch.zeros(3)`` and ``v = m.clone()`` for ``m = v = torch.zeros(3)``."""
     listing, names = write.listing, [path_text(target) for target in statement.targets]
     lines = [f"{names[0]} = {listing.text(statement.value)}", *(f"{name} = {names[0]}.clone()" for name in names[1:])]
-    edit = listing.replace(statement, *lines) if None not in names else None
-    return Fix(write.site, listing, (edit,), _nbytes(write)) if edit is not None else None
-
-
-def _nbytes(write: Written) -> int | None:
-    return write.meta.nbytes if write.meta is not None else None
+    return write.fix(listing.replace(statement, *lines) if None not in names else None, write.nbytes)

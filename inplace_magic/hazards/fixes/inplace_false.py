@@ -20,7 +20,7 @@ from inplace_magic.record.names import InplaceModule
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.listing import Edit, Listing
 
 _OTHER_NAMES = {"hardtanh": ("hardtanh", "relu6")}
 """Functions by which modules of another name do their work; elsewhere ``nn.LeakyReLU`` calls ``F.leaky_relu``."""
@@ -32,23 +32,17 @@ def flag_turned_off(write: Written) -> Fix | None:
     site, call = write.site, write.call
     if call is None or not call.does("takes a flag") or site.statement.strip() == site.expression.strip():
         return None
-    price = write.meta.nbytes if write.meta is not None else None
     if site.direct:
-        edit = _in_the_call(write)
-        return Fix(site, write.listing, (edit,), price) if edit is not None else None
-    made = _one_line_that_makes(_writing(write.story, call))
-    listing = listing_of(write.story.trace, made)
-    node = listing.expression_at(made) if listing is not None and made is not None else None
-    edit = not_in_place(listing, node) if listing is not None and node is not None else None
+        node = write.listing.expression_at(site)
+        return write.fix(not_in_place(write.listing, node) if node is not None else None, write.nbytes)
     sentence = advice(write.story, write.hazard)
-    if listing is not None and made is not None and edit is not None:
-        in_sight = listing is write.listing and not write.hazard.raised
+    found = write.text_at(_one_line_that_makes(_writing(write.story, call)))
+    edit = not_in_place(*found[1:]) if found is not None else None
+    if found is not None and edit is not None:
+        in_sight = found[1] is write.listing and not write.hazard.raised
         # The diff shows the line; the finding's own sentence also tells what to do where the write is meant.
-        return Fix(made, listing, (edit,), price, "" if in_sight else sentence)
-    edit = _in_the_module(write)
-    return (
-        Fix(site, write.listing, (edit,), price, sentence if write.hazard.raised else "") if edit is not None else None
-    )
+        return Fix(*found[:2], (edit,), write.nbytes, "" if in_sight else sentence)
+    return write.fix(_in_the_module(write), write.nbytes, sentence if write.hazard.raised else "")
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -105,11 +99,6 @@ def _one_line_that_makes(modules: list[InplaceModule]) -> Callsite | None:
     """The expression that makes all of some modules; None where there are several, or one is not known."""
     places = {module.made for module in modules}
     return places.pop() if len(places) == 1 else None
-
-
-def _in_the_call(write: Written) -> Edit | None:
-    node = write.listing.expression_at(write.site)
-    return not_in_place(write.listing, node) if node is not None else None
 
 
 def _in_the_module(write: Written) -> Edit | None:

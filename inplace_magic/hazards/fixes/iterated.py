@@ -36,7 +36,8 @@ def taken_by_index(write: Written) -> Fix | None:
     text = path_text(tensor)
     if index is None or text is None:
         return None
-    edit = _counted(listing, loop, index) if counted is None else Edit(loop.lineno, loop.lineno, _header(listing, loop))
+    header = (listing.lines[loop.lineno - 1],)
+    edit = _counted(listing, loop, index) if counted is None else Edit(loop.lineno, loop.lineno, header)
     if edit is None:
         return None
     row = f"{listing.indent(loop.body[0])}{path} = {text}[{index}]"
@@ -44,11 +45,7 @@ def taken_by_index(write: Written) -> Fix | None:
         "Take each view by its index: such a view may be written, and `{tensor}` sees the write, as it would not see a "
         "new tensor."
     ).format(tensor=text)
-    return Fix(write.site, listing, (Edit(edit.first, edit.last, (*edit.new, row)),), None, sentence)
-
-
-def _header(listing: Listing, loop: ast.For) -> tuple[str, ...]:
-    return (listing.lines[loop.lineno - 1],)
+    return write.fix(Edit(edit.first, edit.last, (*edit.new, row)), None, sentence)
 
 
 def _counted(listing: Listing, loop: ast.For, index: str) -> Edit | None:

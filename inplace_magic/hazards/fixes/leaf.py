@@ -6,14 +6,13 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from inplace_magic.hazards.fixes import return_new
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
-from inplace_magic.hazards.fixes.new_tensor import bound_anew
-from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
-from inplace_magic.hazards.leaves import is_computed, is_update
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, new_value_returned
+from inplace_magic.hazards.fixes.out_of_place import target_of
+from inplace_magic.hazards.fixes.target import Fix, Written, above, loads_after
 from inplace_magic.hazards.repeated import repeats_elements
 from inplace_magic.language import _, spelled
+from inplace_magic.record.events import CallEvent
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
 from inplace_magic.source.variables import variables_bound, variables_in
@@ -25,7 +24,7 @@ def for_a_leaf(write: Written) -> Fix | None:
     if not write.site.direct or write.call is None or write.meta is None:
         return _saying(flag_turned_off(write), computed)
     if isinstance(write.statement, ast.Return):
-        return _saying(return_new.new_value_returned(write), computed)
+        return _saying(new_value_returned(write), computed)
     if repeats_elements(write.meta):  # without recording, too, PyTorch refuses the write
         return _saying(bound_anew(write), computed)
     if _goes_through_parameters(write) or is_update(write.call):
@@ -58,7 +57,7 @@ def _anew(write: Written) -> Fix | None:
     if fix is None or fix.edits[0].new[0].count("\n") != 1 or loop is None:
         return fix
     indent = write.listing.indent(loop)
-    copied = Edit(loop.lineno, loop.lineno - 1, (f"{indent}{write.path} = {write.path}.clone()",))
+    copied = above(loop, f"{indent}{write.path} = {write.path}.clone()")
     return replace(fix, edits=(copied,)) if write.listing.alone(write.statement) else None
 
 
@@ -130,27 +129,37 @@ def _under(write: Written, mode: str, sentence: str) -> Fix | None:
         return None
     deeper, indent = listing.deeper(first), listing.indent(first)
     rows = [f"{deeper}{line[len(indent) :]}" for entry in group for line in listing.whole_lines(entry)]
-    edit = Edit(first.lineno, group[-1].lineno, (spelled(f"{listing.indent(first)}with torch.{mode}():"), *rows))
-    return Fix(write.site, listing, (edit,), None, sentence)
+    head = spelled(f"{indent}with torch.{mode}():")
+    return write.fix(Edit(first.lineno, group[-1].lineno, (head, *rows)), None, sentence)
 
 
 def _updates(statement: ast.stmt, path: str | None) -> bool:
     """Whether a statement plainly writes a variable in place, or another one of the same module: ``m.bias`` beside
     ``m.weight``."""
     owner = path.rpartition(".")[0] if path is not None else ""
-    target = _written_by(statement, path)
-    return path is not None and (target == path or (bool(owner) and (target or "").rpartition(".")[0] == owner))
-
-
-def _written_by(statement: ast.stmt, path: str | None) -> str | None:
-    """The variable that a statement plainly writes in place; of ``x[0] = …`` it is ``x``, unless ``x[0]`` is `path`."""
-    target: ast.expr | None = None
-    if isinstance(statement, ast.AugAssign):
-        target = statement.target
-    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        target = statement.targets[0]
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        target = chain_base(statement.value) if chain_base(statement.value) is not statement.value else None
+    target = target_of(statement)
     if isinstance(target, ast.Subscript) and path_text(target) != path:
         target = target.value
-    return path_text(target)
+    wrote = path_text(target)
+    return path is not None and (wrote == path or (bool(owner) and (wrote or "").rpartition(".")[0] == owner))
+
+
+def is_update(call: CallEvent) -> bool:
+    """True if a refused write plainly meant a parameter's values: its result is dropped, and no gradient can flow
+    through what it reads. A parameter must stay the object that its module and the optimizer know."""
+    site = call.callsite
+    if site is None or not site.direct or not call.inputs or call.inputs[0].cls != "Parameter":
+        return False
+    dropped = site.statement.strip() == site.expression.strip() or call.does("sets item")
+    others = any(meta.requires_grad for meta in call.inputs[1:]) and not call.does("copies in")
+    return dropped and not others and call.inputs[0].is_leaf
+
+
+def is_computed(made: CallEvent | None) -> bool:
+    """Whether a call computed the leaf from other tensors; what it gave was made to require grad afterwards. A copy of
+    data, or new memory, is rather the beginning of something that is to be learned."""
+    if made is None or made.callsite is None or made.kind == "view" or not made.inputs:
+        return False
+    if made.outputs[0].cls == "Parameter" or made.does("copy"):
+        return False
+    return bool(made.callsite.expression) and "requires_grad" not in made.callsite.expression

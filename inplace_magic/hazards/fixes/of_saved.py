@@ -6,10 +6,18 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_magic.hazards.fixes import clone, paper, reorder, return_new
+from inplace_magic.hazards.fixes import clone, paper, reorder
+from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
-from inplace_magic.hazards.fixes.new_tensor import bound_anew, cloned_first, made_out_of_place, value_given
-from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew, keeps_its_history, seen_by_others
+from inplace_magic.hazards.fixes.new_tensor import (
+    bound_anew,
+    bound_in,
+    cloned_first,
+    from_the_hook,
+    made_out_of_place,
+    value_given,
+)
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.language import _
 
 
@@ -36,7 +44,7 @@ def version_moved(write: Written) -> Fix | None:
         ways = (clone.where_it_was_saved, *ways)
     ways = (*ways, reorder.reordered) if leaf else ways
     if not (leaf and ".step(" in write.site.statement):
-        ways = (*ways, clone.where_it_was_saved, return_new.from_the_hook)
+        ways = (*ways, clone.where_it_was_saved, from_the_hook)
     return next((fix for way in ways if (fix := way(write)) is not None and paper.holds(write, fix)), None)
 
 
@@ -66,9 +74,8 @@ def _cloned_before_return(write: Written) -> Fix | None:
     scope, path = write.listing.scope_of(write.statement), write.path
     if not isinstance(write.statement, ast.Return) or path is None or not path.isidentifier():
         return None
-    own = path in return_new.bound_in(scope) and write.listing.alone(write.statement)
-    leaf = write.meta is not None and write.meta.is_trainable
-    if not own or leaf or seen_by_others(write) or not keeps_its_history(write):
+    own = path in bound_in(scope) and write.listing.alone(write.statement)
+    if not own or write.is_of_a_leaf or seen_by_others(write) or not keeps_its_history(write):
         return None
     return cloned_first(write)
 

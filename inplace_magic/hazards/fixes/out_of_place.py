@@ -88,6 +88,15 @@ def chain_base(call: ast.expr) -> ast.expr:
     return _without_data(call)
 
 
+def target_of(statement: ast.stmt | None) -> ast.expr | None:
+    """What a statement plainly writes: ``x[0]`` of ``x[0] = 1``, ``x`` of ``x += 1`` and of ``x.mul_(2)``."""
+    if isinstance(statement, ast.AugAssign):
+        return statement.target
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        return statement.targets[0]
+    return chain_base(statement.value) if isinstance(statement, ast.Expr) else None
+
+
 def out_of_place(listing: Listing, statement: ast.stmt, path: str) -> str | None:
     """A statement that binds `path` to a new tensor instead of writing the one behind it; None without a twin."""
     if isinstance(statement, ast.AugAssign) and path_text(statement.target) == path:

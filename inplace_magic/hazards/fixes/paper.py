@@ -1,5 +1,5 @@
-"""What is checked of a diff before anybody tries it: it compiles, binds each name before reading it, and covers every
-write.
+"""What is checked and said of a diff before anybody tries it: it compiles, binds each name before reading it, covers
+every write, and its sentence tells the changed lines.
 
 ``out = net(x)`` that is moved into ``for part in out.unbind(1):`` would be read before it is there. ``a = a * 2`` in
 the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slice of what was saved.
@@ -8,12 +8,21 @@ the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slic
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.fixes.out_of_place import target_of
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import root_name
+from inplace_magic.source.hunks import Hunk, hunks
 from inplace_magic.source.listing import FUNCTIONS, Edit, Listing
+
+_COPIES = re.compile(r"\.(clone|copy)\(\)")
+_FLAG = re.compile(r"inplace=[^,()]+|\bTrue\b")
+_IN_PLACE = re.compile(r"[^_\W]_\(|\bout=|\.data\b")
 
 
 def holds(write: Written, fix: Fix) -> bool:
@@ -114,16 +123,56 @@ def _leaves_a_write(write: Written, fix: Fix) -> bool:
 
 def _root_written(listing: Listing, site: Callsite) -> str | None:
     """The name before the first dot or bracket of what a line plainly writes."""
-    statement = listing.statement_at(site)
-    target: ast.expr | None = None
-    if isinstance(statement, ast.AugAssign):
-        target = statement.target
-    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
-        target = statement.targets[0]
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        target = statement.value
-        while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
-            target = target.func.value
-    while isinstance(target, (ast.Subscript, ast.Attribute)):
-        target = target.value
-    return path_text(target)
+    target = target_of(listing.statement_at(site))
+    while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
+        target = target.func.value
+    return root_name(target)
+
+
+def said_of(diff: str) -> str:
+    """What a diff of one statement does, in one sentence; empty for a diff that needs words of its own.
+
+    Example:
+        >>> said_of("@@ Cell In[4], line 2 @@\\n-h += 1\\n+h = h + 1")
+        'Make a new tensor: write `h = h + 1` instead of `h += 1`.'
+    """
+    changes = [hunk for hunk in hunks(diff) if not _imports(hunk)]
+    if len(changes) != 1:
+        return ""
+    old, new = (tuple(line.strip() for line in lines) for lines in (changes[0].old, changes[0].new))
+    if len(old) != 1 or not 1 <= len(new) <= 2:
+        return ""
+    if len(new) == 2:
+        copied = new[1] == old[0] and re.fullmatch(r"(\S+) = \1\.(clone|copy)\(\)", new[0])
+        said = _("Write into a copy: put {new} before {old}.") if copied else ""
+    else:
+        said = _of_a_line(old[0], new[0])
+    return said.format(new=wording.code(new[0]), old=wording.code(old[0]))
+
+
+def _of_a_line(old: str, new: str) -> str:
+    if len(_COPIES.findall(new)) > len(_COPIES.findall(old)):
+        return _("Make a copy: write {new}.")
+    if "deepcopy(" in new and "deepcopy(" not in old:
+        return _("Copy the whole object: write {new}.")
+    if "False" in new and _FLAG.sub("", old) == re.sub(r"inplace=False|\bFalse\b", "", new):
+        return _("Let the layer give a new tensor: write {new}.")
+    if _writes(old) and not _writes(new):
+        return _("Make a new tensor: write {new} instead of {old}.")
+    return _("Write {new} instead of {old}.")
+
+
+def _writes(line: str) -> bool:
+    """Whether a statement writes in place, as its text says it."""
+    try:
+        statement = ast.parse(line).body[0]
+    except (SyntaxError, IndexError):  # the head of a block, a part of a statement
+        return bool(_IN_PLACE.search(line))
+    return isinstance(statement, ast.AugAssign) or bool(_IN_PLACE.search(line))
+
+
+def _imports(hunk: Hunk) -> bool:
+    """Whether all that it adds is imports."""
+    return set(hunk.new) > set(hunk.old) and all(
+        line.lstrip().startswith(("import ", "from ")) for line in hunk.new if line not in hunk.old
+    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.hazards.fixes.clone import Change, fix_of
 from inplace_magic.hazards.fixes.out_of_place import cloned
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.target import Change, Fix, Written, fix_of
 from inplace_magic.source.expressions import path_text
 
 
@@ -32,7 +31,7 @@ def where_it_was_kept(write: Written) -> Fix | None:
         statement = listing.statement_on(alias.line)
         for node in _stored(statement, alias.source):
             changes.append(cloned(listing, node))
-    return fix_of(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+    return fix_of(write.site, listing, changes, write.nbytes) if len(changes) == 1 else None
 
 
 def in_each_slot(write: Written) -> Fix | None:
@@ -51,7 +50,7 @@ def in_each_slot(write: Written) -> Fix | None:
             return None
         if isinstance(node, (ast.Yield, ast.Call, ast.Return)):
             changes += [cloned(listing, stored) for stored in _stored(node, path)]
-    return fix_of(write.site, listing, changes, _nbytes(write)) if len(changes) == 1 else None
+    return fix_of(write.site, listing, changes, write.nbytes) if len(changes) == 1 else None
 
 
 def _is_of_the_class(write: Written, path: str) -> bool:
@@ -83,7 +82,7 @@ def _repeated_list(write: Written, name: str) -> Fix | None:
             if isinstance(repeated, ast.List) and len(repeated.elts) == 1:
                 new = f"[{write.listing.text(repeated.elts[0])} for _ in range({write.listing.text(times)})]"
                 made = isinstance(repeated.elts[0], ast.Call)
-                return fix_of(write.site, write.listing, [(whole, new)], _nbytes(write)) if made else None
+                return fix_of(write.site, write.listing, [(whole, new)], write.nbytes) if made else None
     return None
 
 
@@ -108,7 +107,3 @@ def _undetached(value: ast.expr) -> ast.expr:
     """``x`` of ``x.detach()``."""
     method = value.func if isinstance(value, ast.Call) else None
     return method.value if isinstance(method, ast.Attribute) and method.attr == "detach" else value
-
-
-def _nbytes(write: Written) -> int | None:
-    return write.meta.nbytes if write.meta is not None else None

@@ -51,7 +51,7 @@ class _Runs:
 
 def all_thrown_away(story: Story) -> Iterator[Found]:
     """Yield the lines that throw away all but the last gradients of each period."""
-    for runs in _runs(story):
+    for runs in story.once(_runs):
         periods = runs.periods()
         sizes = {len(letters) for _first, letters in periods}
         regular = len(periods) >= 2 * len(sizes) > 0 and len(sizes) <= 2 and "r" not in runs.letters
@@ -63,7 +63,7 @@ def all_thrown_away(story: Story) -> Iterator[Found]:
 
 def part_thrown_away(story: Story) -> Iterator[Found]:
     """Yield the lines that throw away a part of the gradients of some periods, where all periods are equally long."""
-    for runs in _runs(story):
+    for runs in story.once(_runs):
         periods = runs.periods()
         cut = [(first, letters) for first, letters in periods if "t" in letters]
         equal = len({len(letters) for _first, letters in periods}) == 1 and len(periods[0][1]) > 1
@@ -75,7 +75,7 @@ def part_thrown_away(story: Story) -> Iterator[Found]:
 
 def left_over(story: Story) -> Iterator[Found]:
     """Yield the backwards of which some are left in a gradient at regular distances, as at the end of an epoch."""
-    for runs in _runs(story):
+    for runs in story.once(_runs):
         sizes = [len(letters) for _first, letters in runs.periods()]
         if len(sizes) < _STEPS - 1 or set(runs.letters) != {".", "s"}:
             continue
@@ -91,8 +91,9 @@ def left_over(story: Story) -> Iterator[Found]:
             yield Found(calls, leaf, words={"usual": sizes[0], "larger": sizes[0] + extra, "extra": extra})
 
 
-def _runs(story: Story) -> Iterator[_Runs]:
-    """Yield the lines that ran backward several times."""
+def _runs(story: Story) -> list[_Runs]:
+    """Return the lines that ran backward several times."""
+    found = []
     lines: dict[Callsite, list[int]] = {}
     for index in story.backwards_run:
         call = story.calls[index]
@@ -103,7 +104,8 @@ def _runs(story: Story) -> Iterator[_Runs]:
             runs = _Runs(story, backwards)
             for place, (backward, until) in enumerate(pairwise([*backwards, len(story.trace.calls)])):
                 runs.letters += _letter(runs, place, backward, until)
-            yield runs
+            found.append(runs)
+    return found
 
 
 def _letter(runs: _Runs, place: int, backward: int, until: int) -> str:

@@ -1,9 +1,8 @@
-"""Bad sequences in the life of a gradient: one row each. The pages of the codes are ``hazards/pages/<code>.md``."""
+"""Bad sequences in the life of a gradient: one row each. The pages of the codes are in ``pages/gradients.md``."""
 
 from __future__ import annotations
 
-from inplace_magic.hazards.fixes.new_tensor import value_given
-from inplace_magic.hazards.fixes.return_new import new_gradient
+from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
 from inplace_magic.hazards.gradients import another_loss, bucket, cures, history, shared, steps, sums
 from inplace_magic.hazards.gradients.row import Row, rules_of
 from inplace_magic.hazards.gradients.sequences import edited_by_step, edited_late, of_new_numbers, of_one_line, sequence

@@ -10,6 +10,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
+from inplace_magic.hazards.references.engine import is_there_to_be_written
 from inplace_magic.hazards.references.handed import (
     Handed,
     argument_of,
@@ -22,10 +23,9 @@ from inplace_magic.hazards.references.handed import (
     is_unfilled,
     is_written_again,
     levels,
-    takes_the_name,
 )
 from inplace_magic.hazards.references.meant_writes import declared_in_place
-from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
+from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, is_of
 from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.hazards.references.rereading import reads_it_as
 from inplace_magic.hazards.references.second_names import hands_out_another_name
@@ -50,9 +50,11 @@ def check(story: Story) -> Iterator[Hazard]:
         if site is None or site.caller is None or not written or call.error is not None:
             continue
         for mutation in call.mutations:
-            meta = story.observations.get(mutation.tensor)
-            trained = meta is None or meta.is_trainable or story.is_gradient(mutation)
-            if trained or mutation.storage is None or (site.caller, mutation.storage) in told:
+            if (
+                is_there_to_be_written(story, mutation)
+                or mutation.storage is None
+                or (site.caller, mutation.storage) in told
+            ):
                 continue
             for depth, (caller, inside) in enumerate(levels(site)):
                 asked[site, depth] += 1
@@ -74,8 +76,7 @@ def _surprise(story: Story, handed: Handed) -> CallEvent | None:
         path = argument_of(story, handed)
         if path is None or not hands_out_another_name(Owned(path, handed.run.caller)):
             return None
-        meant = takes_the_name(handed.run.caller, path) or _is_one_of_several_writes(story, handed)
-        if meant or goes_on(story, handed, in_other_runs=True):
+        if _is_one_of_several_writes(story, handed) or goes_on(story, handed, in_other_runs=True):
             return None
     elif not _is_a_side_effect(story, handed):
         return None
@@ -100,8 +101,7 @@ def _is_one_of_several_writes(story: Story, handed: Handed) -> bool:
 def _is_a_side_effect(story: Story, handed: Handed) -> bool:
     """Whether the function wrote on the way to something else, and not a state that goes on from there."""
     call, measured = handed.call, is_measured(story, handed)
-    alone = is_called_alone(handed.run.caller)
-    if not alone and _is_handed_as_a_copy(story, handed):
+    if _is_handed_as_a_copy(story, handed) and not is_called_alone(handed.run.caller):
         return gives_what_it_computed(story, handed, numbers=False)
     if goes_on(story, handed) and not measured:
         return False
@@ -110,11 +110,7 @@ def _is_a_side_effect(story: Story, handed: Handed) -> bool:
     changes = measured or cuts or builds_on_itself(story, call, handed.mutation)
     if changes and _is_taken_for_a_copy(handed):
         return True
-    if alone:
-        return False
-    if (
-        not changes
-    ):  # `x[0] = 0` may be a state that is set; not so where something about as large is given in its place
+    if not changes:  # `x[0] = 0` may set a state; not so where something about as large is given in its place
         meta = story.observations.get(handed.tensor)
         if is_written_again(story, handed):
             return False  # tried with other values, and put back
@@ -155,7 +151,7 @@ def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent |
         asks_nothing = read.kind == "metadata" or read.does("sets gradient") or not read.looks_at_values
         if asks_nothing or read.callsite.is_below_function(handed.inside):
             continue
-        known = (m.tensor for m in read.inputs if m.storage == storage and not _is_of(story, m.tensor, made, at))
+        known = (m.tensor for m in read.inputs if m.storage == storage and not is_of(story, m.tensor, made, at))
         if any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):
             return read
     return None
@@ -169,16 +165,6 @@ def _is_read_as(read: CallEvent, handed: Handed, tensor: int, path: str) -> bool
         return False
     takes_it = site.same_statement(caller) and caller.expression in site.expression
     return not takes_it or path in paths_in(site.expression.replace(caller.expression, "None"))
-
-
-def _is_of(story: Story, tensor: int, made: set[int], before: int) -> bool:
-    """Whether a tensor is one of several, or a view of one."""
-    while tensor not in made:
-        taken = story.innermost_new(tensor, before)
-        if taken is None or taken.kind != "view" or not taken.inputs or taken.inputs[0].tensor == tensor:
-            return False
-        tensor, before = taken.inputs[0].tensor, taken.index
-    return True
 
 
 def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from inplace_magic.analysis.memory.sums import line_key
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -103,8 +103,8 @@ def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: i
         code=CODE,
         severity="info",
         message=_(
-            "{line} makes a new tensor, and {tensor} died right after, saved by nobody: the in-place form would write "
-            "into its memory and spare {size}."
+            "{line} makes a new tensor, and {tensor} dies right after, not saved for backward: the in-place "
+            "form would reuse its memory and save {size}."
         ).format(line=wording.spot(site), tensor=what, size=spared),
         fix=_("Where the memory matters: {form}. Where it does not, the ordinary form is the safer one.").format(
             form=form

@@ -11,7 +11,7 @@ from functools import cache
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard
-from inplace_magic.hazards.fixes.carried_state import kept_without_history
+from inplace_magic.hazards.fixes.history import kept_without_history
 from inplace_magic.hazards.notes.note import LEAST_BYTES, size
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from inplace_magic.analysis.memory.sums import line_key
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
@@ -88,24 +88,20 @@ def _note(
     saved_site = story.saver_site(node)[1]
     message = (
         _(
-            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
-            "backward, and {count} more like it. That is {size} at one time which no name reaches and the graph keeps."
+            "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward, and "
+            "{count} more like it: at one time the graph keeps {size} that no name reaches."
         )
         if count > 1
         else _(
-            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
-            "backward. That is {size} which no name reaches and the graph keeps."
+            "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward: the "
+            "graph keeps {size} that no name reaches."
         )
     )
     return Hazard(
         code=CODE,
         severity="info",
         message=message.format(
-            name=name,
-            line=wording.spot(rebinding.callsite),
-            node=node.name,
-            count=count - 1,
-            size=note.size(nbytes),
+            name=name, line=wording.spot(rebinding.callsite), node=node.name, count=count - 1, size=note.size(nbytes)
         ),
         fix=_(
             "In training backward needs it; `torch.utils.checkpoint` would compute it again instead. To look at "

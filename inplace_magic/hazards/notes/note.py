@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from inplace_magic.hazards.finding import Hazard
-
-MAX_NOTES = 3
-"""Notes in one report, the largest first; more would bury the findings."""
 LEAST_BYTES = 2**20
 """Memory below this is not worth a note: the small tensors of a lesson stay quiet."""
-
-
-def quiet(found: Sequence[Hazard]) -> list[Hazard]:
-    """All findings, of the notes only the largest :data:`MAX_NOTES`."""
-    notes = sorted((h for h in found if not h.is_alarm), key=lambda hazard: -(hazard.nbytes or 0))[:MAX_NOTES]
-    return [*(hazard for hazard in found if hazard.is_alarm), *notes]
 
 
 def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:

@@ -16,9 +16,10 @@ from inplace_magic.analysis.overlap import may_meet, reads_what_it_writes, regio
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.binding import can_bind_anew
 from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
-from inplace_magic.hazards.fixes.target import Fix, Written, can_bind_anew
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.repeated import repeating, views_back
 from inplace_magic.hazards.rule import row

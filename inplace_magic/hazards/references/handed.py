@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.engine import began_as_a_buffer
 from inplace_magic.hazards.references.runs import Run, origin_outside, parameter_holding, run_around
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
@@ -60,8 +61,7 @@ def levels(site: Callsite) -> Iterator[tuple[Callsite, Callsite]]:
 
 def is_unfilled(story: Story, handed: Handed) -> bool:
     """Whether the tensor began as a buffer, and nobody but this function has written it."""
-    maker = story.maker_of_storage(handed.mutation.storage)
-    if maker is None or not maker.does("buffer"):
+    if not began_as_a_buffer(story, handed.mutation.storage):
         return False
     before = (write for write in story.writes_to_memory(handed.mutation.storage) if write.at < handed.run.first)
     return all(write.site is not None and write.site.is_below_function(handed.inside) for write in before)
@@ -101,13 +101,6 @@ def argument_of(story: Story, handed: Handed) -> str | None:
     found = next((path for path, held in known if held is not None and held[1] == handed.tensor), None)
     argument = expressions.parameter_argument(caller.expression, handed.inside.parameters, handed.parameter)
     return found or (expressions.path_text(argument) if argument is not None else None)
-
-
-def takes_the_name(caller: Callsite, path: str) -> bool:
-    """Whether the statement of a call binds a name anew in the end: ``data = columns(rows(data))``."""
-    statement = expressions.parse(caller.statement)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    return any(expressions.path_text(target) == path for target in targets)
 
 
 def is_called_alone(caller: Callsite) -> bool:

@@ -32,19 +32,9 @@ def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Ow
         at = level(site, owned.site)
         return at is not None and comes_later(at, owned) and name in paths_read(site, owned.site)
 
-    if name is None or call.callsite != owned.site or (call.does("adds") and not _scaled_first(story, call, mutation)):
+    if name is None or call.callsite != owned.site or call.does("adds"):
         return False
     return next(story.readers(mutation.tensor, call.index, counts), None) is not None
-
-
-def _scaled_first(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    """Whether the statement scales what it then adds to: ``mixed = bound.sub_(free).mul_(scale).add_(free)``."""
-    before = story.calls.get(call.index - 1)
-    while before is not None and before.callsite is not None and before.callsite.same_statement(call.callsite):
-        if before.does("scales") and any(other.tensor == mutation.tensor for other in before.mutations):
-            return True
-        before = story.calls.get(before.index - 1)
-    return False
 
 
 def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: int) -> bool:

@@ -14,12 +14,6 @@ from inplace_magic.record.paths import is_some_entry
 from inplace_magic.record.places import Callsite
 
 
-def is_buffer(story: Story, mutation: Mutation) -> bool:
-    """Whether the memory was made to be filled: ``torch.zeros``, ``empty``."""
-    maker = story.maker_of_storage(mutation.storage)
-    return maker is not None and maker.does("buffer")
-
-
 def other_names(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:
     """Names that an earlier statement of the same function gave the same tensor; and lists that got it by one of those,
     as ``raw.append(logits)`` above ``scores = logits`` does."""

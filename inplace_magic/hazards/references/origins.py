@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
@@ -43,6 +43,16 @@ def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool
     known = {output.tensor for each in made if each.inputs for output in each.outputs}
     given = [meta for each in (call, *made) for meta in each.inputs if meta.tensor not in known]
     return all(meta.storage == mutation.storage for meta in given)
+
+
+def is_of(story: Story, tensor: int, wholes: Container[int], before: int) -> bool:
+    """Whether a tensor is one of several, or a view of one."""
+    while tensor not in wholes:
+        taken = story.innermost_new(tensor, before)
+        if taken is None or taken.kind != "view" or not taken.inputs or taken.inputs[0].tensor == tensor:
+            return False
+        tensor, before = taken.inputs[0].tensor, taken.index
+    return True
 
 
 def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[CallEvent]:

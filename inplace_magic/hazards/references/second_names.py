@@ -10,11 +10,9 @@ from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import is_entry
-from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
-from inplace_magic.source.listing import LOOPS, whole_listing
-from inplace_magic.source.statements import spans
+from inplace_magic.source.listing import whole_listing
 
 _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
@@ -80,36 +78,10 @@ def taken_for_the_write(story: Story, call: CallEvent, mutation: Mutation) -> li
     return found
 
 
-def is_one_tensor(story: Story, alias: AliasStatement, tensor: int) -> bool:
-    """Whether a statement such as ``x = image.float()`` converted nothing, so that it gave a second name."""
-    node = expressions.parse(alias.text)
-    value = getattr(node, "value", None)
-    plain = not isinstance(value, ast.Call) and not (isinstance(value, ast.Attribute) and value.attr == "data")
-    if plain or not isinstance(node, ast.Assign) or len(node.targets) > 1:
-        return True
-    return any(tensor in pair for pair in story.aliases.pairs(alias))
-
-
 def names_given_at_once(alias: AliasStatement) -> bool:
     """``m = v = torch.zeros(3)``, which many take for two tensors."""
     node = expressions.parse(alias.text)
     return isinstance(node, ast.Assign) and len(node.targets) > 1 and all(isinstance(t, ast.Name) for t in node.targets)
-
-
-def goes_on_as_two(story: Story, alias: AliasStatement, name: str, at: Callsite) -> bool:
-    """Whether a name that was given at once with another one is used after a read of that: in ``d = r = f()`` one may
-    work by `r` and hand on `d`, as long as the first is then done with."""
-    listing = whole_listing(story.trace, at) if names_given_at_once(alias) else None
-    statement = listing.statement_at(at) if listing is not None else None
-    if listing is None or statement is None:
-        return True
-    scope, loops = listing.scope_of(statement), [n for n in listing.around(statement) if isinstance(n, LOOPS)]
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Name) and node.id == name:
-            again = any(spans(loop, node.lineno) and not spans(loop, alias.line) for loop in loops)
-            if node.lineno >= statement.lineno or again:
-                return True
-    return False
 
 
 def with_clone(statement: str) -> str:
@@ -161,16 +133,3 @@ def name_given_by_the_write(owned: Owned) -> str | None:
 
 def _same(one: ast.AST | None, other: ast.AST) -> bool:
     return one is not None and ast.dump(one) == ast.dump(other)
-
-
-def entries_of(aliases: Iterable[AliasStatement], name: str, returned: set[str]) -> set[str]:
-    """A name and the entry that it was taken from, ``labels = batch["ids"]``, where it was put into the same container
-    as another entry, ``batch["labels"] = labels``, and that is returned: both are handed out."""
-    taken = {a.source for a in aliases if a.target == name and a.source.split("[")[0] in returned}
-    given = {a.target for a in aliases if a.source == name and a.target.split("[")[0] in returned}
-    both = {source for source in taken for target in given if _holder(source) == _holder(target) and source != target}
-    return {name, *both} if both else set()
-
-
-def _holder(path: str) -> str | None:
-    return path.rpartition("[")[0] or None

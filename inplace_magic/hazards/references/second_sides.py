@@ -44,38 +44,17 @@ def second_taken(story: Story, call: CallEvent) -> int | None:
     if one.tensor == other.tensor:
         return _bound_at(story, call)
     views = [view for meta in (one, other) if (view := _taken(story, meta, call)) is not None]
-    if len(views) == 2 and len({origin for _at, origin in views}) == 1 and _made_beside(story, call, views):
-        return _bound_at(story, call)  # `w.detach() - kept.detach()`, with one tensor under both names
     if views:
         derived = [at for at, origin in views if origin in (one.tensor, other.tensor)]
         return min(derived or [at for at, _origin in views])
     first = [story.first_seen_on(meta.tensor, meta.storage) for meta in (one, other)]
     if max(first) < call.index:
         return max(first)
-    # First seen here. It has been there since it was made: in this statement where it has no name, else by another
-    # library, which can have got at the memory from when on that was given out.
-    names, side = operands_of(call, story.bindings.view_texts), first.index(max(first))
-    made_here = call.callsite is not None and call.callsite.direct and len(names) == 2 and names[side] is None
-    return call.index if made_here else _given_out(story, call)
-
-
-def _made_beside(story: Story, call: CallEvent, views: list[tuple[int, int]]) -> bool:
-    """Whether both views were taken in the statement of the call itself, of two variables."""
-    sites = [story.calls[at].callsite for at, _origin in views]
-    here = call.callsite
-    if not all(name is not None and name.isidentifier() for name in operands_of(call, story.bindings.view_texts)):
-        return False
-    return here is not None and all(site is not None and site.same_statement(here) for site in sites)
-
-
-def _given_out(story: Story, call: CallEvent) -> int | None:
-    """Index of the first call that gave the memory of a call's operands to NumPy or the like; where none did, the call
-    itself for memory that is no older than the watch, and None for other memory: nobody knows what it shared before."""
-    storage = call.inputs[0].storage
-    for giving in story.giving_out.get(storage, ()):
-        if giving < call.index:
-            return giving
-    return call.index if story.maker_of_storage(storage) is not None else None
+    # First seen here: another library can have got at the memory from when on that was given out.
+    given_out = next((giving for giving in story.giving_out.get(one.storage, ()) if giving < call.index), None)
+    if given_out is None and story.maker_of_storage(one.storage) is not None:
+        return call.index
+    return given_out
 
 
 def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
@@ -145,17 +124,6 @@ def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int | None:
         for name in names.intersection(place.targets or ()) if place is not None else ():
             taken[name] = earlier.index
     return min(taken.values(), default=None)
-
-
-def given_since(story: Story, call: CallEvent, write: Write) -> bool:
-    """Whether one tensor got its second name, by a statement such as ``old = w``, between a write and the call: then
-    the write is in both because it was there first."""
-    site = call.callsite
-    names = operands_of(call, story.bindings.view_texts)
-    here = story.aliases.beside(site) if site is not None else ()
-    between = [alias for alias in here if {alias.target, alias.source} == set(names)]
-    since = write.at if write.call is not None else write.at - 1
-    return bool(between) and all(ran_between(story, alias, site, since, call.index) for alias in between)
 
 
 def wrote_while_making(story: Story, call: CallEvent, write: Write) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import used_up
+from inplace_magic.hazards.fixes import history
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.used_twice import Twice
@@ -19,18 +19,10 @@ CODE = "graph-used-twice"
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each place of a backward that PyTorch refused so."""
-    seen = set()
+    """Yields a finding for each backward that PyTorch refused so."""
     for call, refusal in story.refusals():
-        if (
-            call is None
-            or refusal.kind != "graph used up"
-            or call.index not in story.backwards
-            or call.callsite in seen
-        ):
-            continue
-        seen.add(call.callsite)
-        yield _hazard(Twice(story, call))
+        if call is not None and refusal.kind == "graph used up" and call.index in story.backwards:
+            yield _hazard(Twice(story, call))
 
 
 def _hazard(twice: Twice) -> Hazard:
@@ -43,7 +35,7 @@ def _hazard(twice: Twice) -> Hazard:
         severity="error",
         message=message,
         fix=fix,
-        diff=used_up.diff_of(twice),
+        diff=history.diff_of(twice),
         variable=names[0] if names else None,
         saved=made,
         saved_by=node.name if node is not None else None,
@@ -134,10 +126,7 @@ def _cut_off(twice: Twice) -> str:
         "`retain_graph=True` would keep the graphs of all passes, and each backward would go back through all of them."
     )
     if not names:
-        return sentences(
-            _("Cut the state off between two passes, by `.detach()`."),
-            keeps,
-        )
+        return sentences(_("Cut the state off between two passes, by `.detach()`."), keeps)
     return sentences(
         _("Cut the state off between two passes, by {detached}: gradients then end where a pass begins.").format(
             detached=wording.code(detached(names, twice.joints))

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.leaf import for_a_leaf
-from inplace_magic.hazards.leaves import is_computed, is_update
+from inplace_magic.hazards.fixes.leaf import for_a_leaf, is_computed, is_update
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent
@@ -18,13 +17,11 @@ CODE = "leaf-written"
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each place where PyTorch refused such a write."""
-    seen = set()
+    """Yields a finding for each such write that PyTorch refused."""
     for call, refusal in story.refusals():
         view = refusal.kind == "view of a leaf written"
-        if not (view or refusal.kind == "leaf written") or call is None or call.callsite in seen:
+        if not (view or refusal.kind == "leaf written") or call is None:
             continue
-        seen.add(call.callsite)
         tensor = call.inputs[0] if call.inputs else None
         variable = story.bindings.written_name(call, tensor.tensor) if tensor is not None else None
         made = _maker(story, call, tensor.tensor) if tensor is not None else None

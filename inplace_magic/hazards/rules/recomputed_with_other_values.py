@@ -27,19 +27,14 @@ _Place = tuple[str, str, int, int | None, int | None, str | None]
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place."""
-    told: set[Callsite | None] = set()
+    """Yields a finding for each write."""
     for backward, pairs in _recomputed(story).items():
         places = {place for again in pairs.values() if (place := _place(again)) is not None}
         for first, again in ((story.calls[index], again) for index, again in pairs.items()):
             for meta, write in _read_at_another_version(story, first, again, backward, places):
-                if write.site not in told:
-                    told.add(write.site)
-                    yield _from_outside(story, first, again, meta, write)
+                yield _from_outside(story, first, again, meta, write)
         for saver, saved, writer, mutation in _overwritten_inside(story, pairs):
-            if writer.callsite not in told:
-                told.add(writer.callsite)
-                yield _from_inside(story, saver, saved, writer, mutation)
+            yield _from_inside(story, saver, saved, writer, mutation)
 
 
 def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:

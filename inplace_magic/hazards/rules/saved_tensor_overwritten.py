@@ -12,7 +12,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.tree.behind import module_behind
 from inplace_magic.hazards import unseen, wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import inplace_false, of_saved, return_new, step_advice
+from inplace_magic.hazards.fixes import inplace_false, new_tensor, of_saved, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent
@@ -256,5 +256,5 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
 
 
 RULE = Rule(
-    check, {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, return_new.advice))}
+    check, {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))}
 )

@@ -63,13 +63,11 @@ _WHY = {
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each place where PyTorch refused such a write, or the use of a view after it."""
-    seen = set()
+    """Yields a finding for each such write, or use of a view after it, that PyTorch refused."""
     for call, refusal in story.refusals():
         code = _CODES.get(refusal.kind)
-        if code is None or call is None or not call.inputs or call.callsite in seen:
+        if code is None or call is None or not call.inputs:
             continue
-        seen.add(call.callsite)
         refused = call.inputs[0].tensor
         writer = call
         if code == BASE:

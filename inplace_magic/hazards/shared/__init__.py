@@ -1,1 +1,5 @@
-"""One tensor stands for two: objects, slots or parameters hold it, and each is written as if it had its own."""
+"""Rules on one tensor that stands for two: in objects, slots or parameters, each written as if it had its own.
+
+They may know holders from ``references/``. They know no other folder of rules, and report no sharing that nobody wrote
+through.
+"""

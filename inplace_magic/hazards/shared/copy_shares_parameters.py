@@ -3,210 +3,243 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
+from itertools import chain, pairwise, permutations
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.begun import copied
-from inplace_magic.hazards.fixes.deep_copy import deep_copied
+from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.shared_networks import (
-    Moved,
-    bindings,
-    held_against_itself,
-    is_chosen,
-    is_shallow_copy,
-    shallow_attributes,
-    source_of,
-    taken_over,
-)
+from inplace_magic.hazards.references.objects.kept_weights import keeps_the_best
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import Registration
-from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, texts
-from inplace_magic.source.tops import Top
-from inplace_magic.source.variables import mentions
+from inplace_magic.source.chains import level
+from inplace_magic.source.listing import Listing, whole_listing
 
 CODE = "copy-shares-parameters"
+_SHALLOW = ("copy.copy", "copy")
 
-_Memory = tuple[int | None, Region | None]
+_Write = tuple[CallEvent, Mutation]
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """A network that was to stand still, moved by a write of the other's parameters, and run after that."""
+
+    still: str
+    moving: str
+    write: _Write
+    read: CallEvent
+
+
+@dataclass(eq=False)
+class _Way:
+    """A name or attribute by which one run of a function called a network."""
+
+    path: str
+    place: Callsite
+    runs: list[CallEvent] = field(default_factory=list)
+    """The calls that got its parameters."""
+
+    @property
+    def memories(self) -> set[int]:
+        return {memory for call in self.runs for memory in _parameters_of(call)}
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each pair of networks, and one for each pair of parameters that are both written."""
-    memories = _parameters(story)
-    told: set[str] = set()
-    for still, moving, call, mutation, read in _shared(story, memories):
-        if still not in told:
-            told.add(still)
-            yield _network(story, still, moving, call, mutation, read)
-    for memory, named in memories.items():
-        tensors = dict.fromkeys(tensor for tensor, _name in named)
-        writes = [last for tensor in tensors if (last := _last_write(story, tensor, memory[0])) is not None]
+    """Yield one finding for each line that moved a network, wrote a second parameter, or gave one to a shallow copy."""
+    seen: set[Callsite | None] = set()
+    for moved in chain(_called_by_two_names(story), _given_the_memory(story)):
+        if moved.write[0].callsite not in seen:
+            seen.add(moved.write[0].callsite)
+            yield _network(story, moved)
+    for memory in _shared_memories(story):
+        writes = [last for tensor in memory if (last := _last_write(story, tensor)) is not None]
         if len(writes) > 1:
             yield _two_parameters(story, writes)
-    seen = set()
     for entry in story.trace.registrations:
         if entry.shared and entry.replaced is not None and entry.callsite not in seen and _is_read(story, entry):
             seen.add(entry.callsite)
             yield _given_to_both(story, entry)
 
 
+def _called_by_two_names(story: Story) -> Iterator[_Moved]:
+    """Yield the networks that one function ran by two names, through only one of which a backward went: by the other
+    one it was held against itself, or that is a copy by the text."""
+    for ways in _ways(story):
+        sharing = [way for way in ways if any(way.memories & other.memories for other in ways if other is not way)]
+        for still, moving in permutations(sharing, 2):
+            memories = moving.memories
+            before = max((call.index for call in still.runs if not _parameters_of(call) <= memories), default=-1)
+            runs = [call for call in still.runs if call.index > before]
+            if {each for call in runs for each in _parameters_of(call)} != memories:
+                continue
+            if _is_trained(story, runs) or not _is_trained(story, moving.runs):
+                continue
+            writes = sorted((write for each in memories for write in story.writes_to_storage.get(each, ())), key=_index)
+            if _meet(story, runs, moving.runs):
+                writes = [write for write in writes if write[0].index > runs[0].index]
+            else:
+                writes = [write for write in writes if _is_below_the_copy(story, still, moving, write[0])]
+            found = next(((write, read) for read in runs for write in writes if write[0].index < read.index), None)
+            if found is not None:
+                yield _Moved(still.path, moving.path, *found)
+
+
+def _ways(story: Story) -> Iterator[list[_Way]]:
+    """Yield the ways of each run of a function that called several networks."""
+    found: dict[object, dict[str, _Way]] = {}
+    called: dict[int, list[tuple[Callsite, str]]] = {}
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is None or not call.modules or not _parameters_of(call):
+            continue
+        for place, path in called.setdefault(id(site), list(_networks_called(site))):
+            run = found.setdefault((place.function, place.cell, place.file, place.caller), {})
+            run.setdefault(path, _Way(path, place)).runs.append(call)
+    yield from (list(ways.values()) for ways in found.values() if len(ways) > 1)
+
+
+def _networks_called(site: Callsite) -> Iterator[tuple[Callsite, str]]:
+    """Yield the expressions on the way to a call that call a module, ``self.target(x)``, and what they call."""
+    for place, inner in pairwise([*site.chain, None]):
+        if place is None or (place.direct if inner is None else not inner.function.endswith(".forward")):
+            continue
+        node = expressions.parse(place.expression)
+        path = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
+        if path is not None:
+            yield place, path
+
+
+def _parameters_of(call: CallEvent) -> Set[int]:
+    return {meta.storage for meta in call.inputs if meta.is_trainable and meta.storage is not None}
+
+
+def _is_trained(story: Story, runs: list[CallEvent]) -> bool:
+    """Return whether a backward went through one of the calls."""
+    nodes = (output.node for call in runs for output in call.outputs)
+    return any(node is not None and story.ran_through.get(node) for node in nodes)
+
+
+def _meet(story: Story, runs: list[CallEvent], online: list[CallEvent]) -> bool:
+    """Return whether a result without a gradient, and one with it, come together in one operation."""
+    still = {output.tensor for call in runs for output in call.outputs}
+    trained = {output.tensor for call in online for output in call.outputs}
+    ran = {call.index for call in (*runs, *online)}
+    for call in story.trace.calls:
+        given = {meta.tensor for meta in call.inputs}
+        if not given.isdisjoint(still) and not given.isdisjoint(trained):
+            return True
+        if call.index not in ran and not given.isdisjoint(still):
+            still |= {output.tensor for output in call.outputs if output.node is None}
+        if call.index not in ran and not given.isdisjoint(trained):
+            trained |= {output.tensor for output in call.outputs if output.node is not None}
+    return False
+
+
+def _is_below_the_copy(story: Story, still: _Way, moving: _Way, write: CallEvent) -> bool:
+    """Return whether a write stands below ``still = copy.copy(moving)``, or below ``still = moving`` under a condition
+    on what is best."""
+    listing, place = whole_listing(story.trace, still.place), level(write.callsite, still.place)
+    statement, value, source = (_alias_of(listing, still.path) if listing is not None else None) or (None, None, None)
+    if listing is None or place is None or statement is None or expressions.path_text(source) != moving.path:
+        return False
+    return place.line > statement.lineno and (value is not source or keeps_the_best(listing, statement))
+
+
+def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.expr] | None:
+    """The statement that binds a network to another one, what it binds it to, and of what that is a shallow copy."""
+    for node in listing.nodes:
+        if isinstance(node, ast.Assign) and [expressions.path_text(each) for each in node.targets] == [still]:
+            value = node.value
+            shallow = isinstance(value, ast.Call) and expressions.path_text(value.func) in _SHALLOW
+            source = value.args[0] if isinstance(value, ast.Call) and shallow and value.args else value
+            if isinstance(source, (ast.Name, ast.Attribute)):
+                return node, value, source
+    return None
+
+
+def _given_the_memory(story: Story) -> Iterator[_Moved]:
+    """Yield the networks that have parameters of their own, in the memory of another network's which are moved: no
+    backward fills them and nobody writes them there."""
+    for memory in _shared_memories(story):
+        for one, other in permutations(memory, 2):
+            storage, since = story.observations[one].storage, _given_at(story, one)
+            if story.came_to_leaf(one) or any(call.index > since for call, _m in story.writes_to_tensor.get(one, ())):
+                continue
+            writes = [entry for entry in story.writes_to_tensor.get(other, ()) if entry[1].storage == storage]
+            write = next((entry for entry in writes if entry[0].index > since), None)
+            runs = (read for read in story.given_to.get(one, ()) if read.modules)
+            read = next((read for read in runs if write is not None and read.index > write[0].index), None)
+            if write is not None and read is not None:
+                still, moving = (before_first_step(story.names[each][0])[0] for each in (one, other))
+                yield _Moved(still, moving, write, read)
+
+
+def _given_at(story: Story, tensor: int) -> int:
+    """Return since when a parameter has had its memory: since an alias of that was taken to be given to it."""
+    storage = story.observations[tensor].storage
+    met = story.first_seen_on(tensor, storage)
+    aliases = (call for call in story.doing("detached") if call.outputs and call.outputs[0].storage == storage)
+    return max((call.index for call in aliases if call.index < met), default=met)
+
+
+def _shared_memories(story: Story) -> Iterator[list[int]]:
+    """Yield the parameters that lie on the same elements, where there are several."""
+    found: dict[object, list[int]] = {}
+    for tensor in story.names:
+        meta = story.observations.get(tensor)
+        if meta is not None and meta.is_trainable and meta.storage is not None:
+            found.setdefault((meta.storage, region_of(meta)), []).append(tensor)
+    yield from (tensors for tensors in found.values() if len(tensors) > 1)
+
+
+def _last_write(story: Story, tensor: int) -> _Write | None:
+    """Return the last write of a parameter while it lay in its memory."""
+    storage = story.observations[tensor].storage
+    writes = (entry for entry in story.writes_to_tensor.get(tensor, ()) if entry[1].storage == storage)
+    return max(writes, key=_index, default=None)
+
+
+def _index(write: _Write) -> int:
+    return write[0].index
+
+
 def _is_read(story: Story, entry: Registration) -> bool:
-    """Whether a call reads what a shallow copy was given, and so what its original has."""
+    """Return whether a call reads what a shallow copy was given, and so what its original has."""
     reads = story.given_to.get(entry.tensor, ()) if entry.tensor is not None else ()
     return any(call.index >= entry.call and call.modules for call in reads)
 
 
-def _shared(story: Story, memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[Moved]:
-    pairs = list(_pairs(memories))
-    for top in story.tops if pairs else ():
-        given = _given(top)
-        for still, moving in pairs:
-            shared_at = _shared_at(top, given.get((still, moving), ()), still, moving)
-            found = _moved(story, top, memories, still, shared_at) if shared_at is not None else None
-            if found is not None:
-                yield still, moving, *found
-    named = [entry for entries in memories.values() for entry in entries]
-    for still, moving in pairs:
-        ones, others = (
-            [tensor for tensor, name in named if before_first_step(name)[0] == root] for root in (still, moving)
-        )
-        over = taken_over(story, ones, others, partial(_comes_after_loading, story.tops, still))
-        if over is not None:
-            yield still, moving, *over
-    for listing in texts(story.trace):
-        yield from shallow_attributes(story, listing)
-    yield from held_against_itself(story)
-
-
-def _last_write(story: Story, tensor: int, storage: int | None) -> tuple[CallEvent, Mutation] | None:
-    """The last write of a tensor while it lay in a memory."""
-    writes = (entry for entry in story.writes_to_tensor.get(tensor, ()) if entry[1].storage == storage)
-    return max(writes, key=lambda entry: entry[0].index, default=None)
-
-
-def _parameters(story: Story) -> dict[_Memory, list[tuple[int, str]]]:
-    """The parameters, and their names, by the elements on which they lie."""
-    found: dict[_Memory, list[tuple[int, str]]] = {}
-    for tensor, names in story.names.items():
-        meta = story.observations.get(tensor)
-        if meta is not None and meta.is_trainable and meta.storage is not None:
-            found.setdefault((meta.storage, region_of(meta)), []).extend((tensor, name) for name in names)
-    return found
-
-
-def _pairs(memories: dict[_Memory, list[tuple[int, str]]]) -> Iterator[tuple[str, str]]:
-    """(network that is to stand still, network whose parameters it has), by their names."""
-    where = {name: memory for memory, named in memories.items() for _tensor, name in named}
-    roots: dict[str, list[str]] = {}
-    for name in where:
-        root, rest = before_first_step(name)
-        roots.setdefault(root, []).append(rest)
-    for still, rests in roots.items():
-        if rests == [""]:
-            continue
-        for moving in roots:
-            if moving != still and all(where.get(moving + rest) == where[still + rest] for rest in rests):
-                yield still, moving
-
-
-_Given = tuple[ast.Assign, ast.expr]
-"""A statement, and the value that it gives a name."""
-
-
-def _given(top: Top) -> dict[tuple[str | None, str | None], list[_Given]]:
-    """The statements that give a name something of another one, by both names."""
-    found: dict[tuple[str | None, str | None], list[_Given]] = {}
-    for node in top.listing.inside(top.scope):
-        for target, value in bindings(node) if isinstance(node, ast.Assign) and top.is_own(node) else ():
-            if isinstance(node, ast.Assign):
-                found.setdefault((target, source_of(value)), []).append((node, value))
-    return found
-
-
-def _shared_at(top: Top, given: Iterable[_Given], still: str, moving: str) -> int | None:
-    """The line that made one network a shallow copy of the other one, or that takes it when a condition says so."""
-    for node, value in given:
-        if is_shallow_copy(value) or is_chosen(top.listing, node, still, moving):
-            return node.lineno
-    return None
-
-
-def _comes_after_loading(tops: list[Top], still: str, call: CallEvent) -> bool:
-    """Whether a call stands below ``ema.load_state_dict(state, assign=True)``, which takes what the state holds."""
-    for top in tops:
-        place = top.place(call.callsite)
-        above = (node for node in ast.walk(top.scope) if place is not None and isinstance(node, ast.Call))
-        for node in above:
-            loads = expressions.path_text(node.func) == f"{still}.load_state_dict"
-            assigns = any(entry.arg == "assign" for entry in node.keywords)
-            if loads and assigns and top.is_own(node) and place is not None and node.lineno < place.line:
-                return True
-    return False
-
-
-def _moved(
-    story: Story, top: Top, memories: dict[_Memory, list[tuple[int, str]]], still: str, line: int
-) -> tuple[CallEvent, Mutation, CallEvent] | None:
-    """The first write below a line of a parameter that the network has, and its next run."""
-    for (storage, _region), named in memories.items():
-        if storage is None or not any(before_first_step(name)[0] == still for _tensor, name in named):
-            continue
-        for call, mutation in story.writes_to_storage.get(storage, ()):
-            place = top.place(call.callsite)
-            if place is None or place.line <= line or _runs(top, call, still) or _says(place, still):
-                continue
-            for read in story.trace.calls:
-                if (
-                    read.index > call.index
-                    and any(m.storage == storage for m in read.inputs)
-                    and _runs(top, read, still)
-                ):
-                    return call, mutation, read
-            break
-    return None
-
-
-def _runs(top: Top, call: CallEvent, root: str) -> bool:
-    """Whether the block's own line calls the network: ``target(x)``, ``target.forward(x)``."""
-    place = top.place(call.callsite)
-    node = expressions.parse(place.expression) if place is not None else None
-    return isinstance(node, ast.Call) and expressions.root_name(node.func) == root
-
-
-def _says(place: Callsite, root: str) -> bool:
-    """Whether the line was given the network by that name, as ``train(target)`` is: then it was to move it."""
-    return mentions(expressions.parse(place.expression), root)
-
-
-def _network(story: Story, still: str, moving: str, call: CallEvent, mutation: Mutation, read: CallEvent) -> Hazard:
+def _network(story: Story, moved: _Moved) -> Hazard:
+    (call, mutation), still, moving = moved.write, moved.still, moved.moving
     return finding(
         CODE,
         "warning",
         message=_(
             "{line} wrote the parameters of `{moving}`, and they are those of `{still}` as well, which {read} then "
             "runs: no copy of them was made, so `{still}` moves with every step. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), moving=moving, still=still, read=wording.spot(read.callsite)),
+        ).format(line=wording.spot(call.callsite), moving=moving, still=still, read=wording.spot(moved.read.callsite)),
         fix=_("Give `{still}` parameters of its own: `{still} = copy.deepcopy({moving})`.").format(
             still=still, moving=moving
         ),
         variable=story.bindings.written_name(call, mutation.tensor),
-        read=read,
+        read=moved.read,
         tensor=mutation.tensor,
         write=call,
     )
 
 
-def _two_parameters(story: Story, writes: list[tuple[CallEvent, Mutation]]) -> Hazard:
-    call, mutation = max(writes, key=lambda entry: entry[0].index)
+def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
+    call, mutation = max(writes, key=_index)
     second = next(m for _call, m in writes if m.tensor != mutation.tensor)
     names = [next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (second, mutation)]
     return finding(
@@ -242,9 +275,8 @@ def _given_to_both(story: Story, entry: Registration) -> Hazard:
 def data_copied(write: Written) -> Fix | None:
     """``t.data = o.data.clone()`` for ``t.data = o.data``."""
     listing, shared = write.listing, None
-    for call in write.story.trace.calls:
-        storages = {meta.storage for meta in call.inputs[1:]}
-        if call.does("takes memory") and write.mutation is not None and write.mutation.storage in storages:
+    for call in write.story.doing("takes memory"):
+        if write.mutation is not None and write.mutation.storage in {meta.storage for meta in call.inputs[1:]}:
             shared = call.callsite
     statement = listing.statement_at(shared) if shared is not None and listing.whole else None
     if not isinstance(statement, ast.Assign) or expressions.path_text(statement.value) is None:
@@ -262,16 +294,6 @@ def deeply_copied(write: Written) -> Fix | None:
         found = _alias_of(listing, still) if still is not None else None
         if found is not None:
             return deep_copied(write, listing, *found)
-    return None
-
-
-def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.expr] | None:
-    """The statement that binds a network to another one, what it binds it to, and of what that is a shallow copy."""
-    for node in listing.nodes:
-        for target, value in bindings(node) if isinstance(node, ast.Assign) else ():
-            copied = value.args[0] if isinstance(value, ast.Call) and is_shallow_copy(value) else value
-            if target == still and isinstance(node, ast.Assign) and isinstance(copied, (ast.Name, ast.Attribute)):
-                return node, value, copied
     return None
 
 

@@ -15,11 +15,12 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
-from inplace_magic.hazards.references.objects.slots import gradients_kept_twice, kept_and_read, two_slots_of
-from inplace_magic.hazards.references.objects.slots_filled import slots_filled
-from inplace_magic.hazards.references.objects.slots_written import (
+from inplace_magic.hazards.references.objects.slots import (
     are_meant_as_one,
+    gradients_kept_twice,
     is_filed_elsewhere,
+    kept_and_read,
+    several_at_the_end,
     slots_at_the_write,
 )
 from inplace_magic.hazards.references.origins import builds_on_itself
@@ -30,8 +31,6 @@ from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import whole_listing
-from inplace_magic.source.variables import variables_in
 
 CODE = "one-tensor-many-slots"
 
@@ -40,7 +39,7 @@ _FEW = 16
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place."""
+    """Yield one finding for each writing place."""
     seen: set[Callsite | None] = set()
     for call in story.doing("gathers"):
         if call.error is None and not _says_so(call):
@@ -51,27 +50,23 @@ def check(story: Story) -> Iterator[Hazard]:
     for write, tensor, kept in gradients_kept_twice(story):
         if write.site not in seen:
             seen.add(write.site)
-            evidence = _("{one} and {other} are one and the same").format(one=kept[0], other=kept[1])
-            yield _hazard(story, write, tensor, evidence, keyed=_is_keyed(*kept))
-    told: set[int] = set()
+            yield _hazard(story, write, tensor, _are_one(kept), keyed=_is_keyed(*kept))
+    asked: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():
-            slots = _slots_of(story, call, mutation) or slots_filled(story, call, mutation)
-            slots = slots or _slots_gone_through(story, call.callsite, mutation.tensor)
-            slots = slots or slots_at_the_write(story, call, mutation)
-            if slots is not None and are_meant_as_one(story, mutation.tensor, slots, call):
+            tensor = mutation.tensor
+            slots = _slots_of(story, call, mutation) or slots_at_the_write(story, call, mutation)
+            first = slots is None and tensor not in asked
+            asked.add(tensor)
+            slots = kept_and_read(story, tensor) if first else slots
+            if slots is not None and are_meant_as_one(story, tensor, slots, call):
                 continue
+            call, mutation = _repeated(story, tensor) if first and slots is not None else (call, mutation)
             slots = slots or _results_of_one_call(story, call, mutation)
-            if slots is None and mutation.tensor not in told:
-                told.add(mutation.tensor)  # asked once for each tensor
-                slots = kept_and_read(story, mutation)
-                slots = None if slots is not None and are_meant_as_one(story, mutation.tensor, slots, call) else slots
-                call, mutation = _repeated(story, mutation.tensor) if slots is not None else (call, mutation)
             if slots is not None:
                 seen.add(call.callsite)
-                evidence = _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
                 write = Write(None, None, call.index, call, mutation, call.callsite)
-                yield _hazard(story, write, mutation.tensor, evidence, keyed=_is_keyed(*slots))
+                yield _hazard(story, write, tensor, _are_one(slots), keyed=_is_keyed(*slots))
 
 
 def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
@@ -143,7 +138,8 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, s
     match = re.fullmatch(r"([\w.]+)\[-?\w+\]", name)
     if match is not None and not _is_said(story, call, mutation, name):
         return None  # what a function wrote before anybody put it there
-    return two_slots_of(story, mutation.tensor, match[1]) if match is not None else None
+    several = several_at_the_end(story, mutation.tensor).get(match[1], ()) if match is not None else ()
+    return (f"`{several[0]}`", f"`{several[1]}`") if several else None
 
 
 def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bool:
@@ -172,30 +168,14 @@ def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> t
     return shown[0], shown[1]
 
 
-def _slots_gone_through(story: Story, site: Callsite | None, tensor: int) -> tuple[str, str] | None:
-    """Two slots of a list of a function's that hold the tensor, where a loop over that list writes it: ``for cell,
-    state in zip(cells, states): state.copy_(…)`` with ``states = [torch.zeros(n)] * k``."""
-    if site is None or site.caller is None:
-        return None
-    held: dict[str, list[str]] = {}
-    for local in story.local_names.get((site.function, site.cell, site.file, tensor), ()) if story.local_names else ():
-        match = re.fullmatch(r"(\w+)\[\d+\]", local)
-        if match is not None:
-            held.setdefault(match[1], []).append(local)
-    several = {container: slots for container, slots in held.items() if len(slots) > 1}
-    listing = whole_listing(story.trace, site) if several else None
-    statement = listing.statement_at(site) if listing is not None else None
-    for loop in listing.around(statement) if listing is not None and statement is not None else ():
-        if isinstance(loop, (ast.For, ast.AsyncFor)):
-            for container in variables_in(loop.iter) & several.keys():
-                return f"`{several[container][0]}`", f"`{several[container][1]}`"
-    return None
-
-
 def _is_keyed(one: str, other: str) -> bool:
     """Whether two slots differ in a text, and so in a key of a dict: ``rates["a"]`` and ``rates["b"]``."""
     differ = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
     return one[one.rfind("[", 0, differ) :].startswith('["')
+
+
+def _are_one(slots: tuple[str, str]) -> str:
+    return _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
 
 
 def _reads(call: CallEvent, times: int) -> str:

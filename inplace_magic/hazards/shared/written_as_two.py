@@ -9,7 +9,7 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.begun import copied
+from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.objects.given_again import GivenAgain, given_again
 from inplace_magic.hazards.references.objects.two_slots import WrittenAsTwo, written_as_two

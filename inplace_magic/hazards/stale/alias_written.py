@@ -11,25 +11,21 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.handed_out import handed_out_beside_itself
+from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written
 from inplace_magic.hazards.references.kept_together import handed_out_as_two
 from inplace_magic.hazards.references.meant_writes import declared_in_place, is_over, is_read_by_both, reshaped
-from inplace_magic.hazards.references.old_names import is_bound_anew, is_buffer, is_given_again, other_names
+from inplace_magic.hazards.references.old_names import is_bound_anew, is_given_again, other_names
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.rereading import (
     comes_later,
     in_the_next_pass,
     in_the_next_run,
-    names_of_tensor,
-    reads_beside,
     reads_it_as,
     reads_what_was_written,
 )
 from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
-    goes_on_as_two,
     hands_out_another_name,
-    is_one_tensor,
     names_given_at_once,
     on_the_same_memory,
     taken_for_the_write,
@@ -80,7 +76,7 @@ def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> H
     if path is None:
         return None
     owned = Owned(path, call.callsite)
-    found = handed_out_as_two(story, call, mutation, owned, keeps=_may_be_a_mistake(story, call.callsite, mutation))
+    found = handed_out_as_two(story, call, mutation, owned)
     if found is None:
         return None
     return _hazard(story, call, mutation, owned, found.read, found.read.callsite, found.other, found.alias)
@@ -90,38 +86,25 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iter
     path = story.bindings.written_path(call, mutation.tensor)
     for owned in owners_of(story, call, mutation, path):
         found = _read_by_old_name(story, call, mutation, owned)
-        if found is None and handed_out_beside_itself(story, call, mutation.tensor, owned):
-            found = _read_outside(story, call, mutation, owned)
         if found is not None:
             yield found
 
 
-def _read_outside(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
-    """What a function handed out twice is read in two places elsewhere: the second read is told."""
-    first: Callsite | None = None
-    for read in story.readers(mutation.tensor, call.index, lambda place: level(place, owned.site) is None):
-        if first is not None and read.callsite != first:
-            return _hazard(story, call, mutation, owned, read, read.callsite, owned.path, None)
-        first = first or read.callsite
-    return None
-
-
 def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
-    meta = story.observations.get(mutation.tensor)
-    if meta is None or meta.is_trainable or story.is_gradient(mutation):
-        return False  # parameters and their gradients are there to be updated
+    if is_there_to_be_written(story, mutation):
+        return False
     aliases = story.aliases.beside(site)
-    return not is_buffer(story, mutation) or any(are_taken_for_two(story, alias, mutation) for alias in aliases)
+    return not began_as_a_buffer(story, mutation.storage) or any(
+        are_taken_for_two(story, alias, mutation) for alias in aliases
+    )
 
 
 def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
-    buffer = is_buffer(story, mutation)
+    buffer = began_as_a_buffer(story, mutation.storage)
     names: dict[str, AliasStatement | None] = {
         name: alias
         for name, alias in other_names(story, owned, mutation)
-        if name != owned.path
-        and (alias is None or is_one_tensor(story, alias, mutation.tensor))
-        and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
+        if name != owned.path and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
     }
     handed_out = hands_out_another_name(owned)
     # `x.unsqueeze_(1)` says itself what it does; of what a function did to its argument, see `argument-written`.
@@ -137,10 +120,13 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
         at = level(site, owned.site)
         if site is None or at is None:
             return False
-        reached = comes_later(at, owned) or reads_beside(at, owned, site)
-        if not (reached or in_the_next_pass(story, at, owned, aliases) or in_the_next_run(story, at, owned, names)):
+        if not (
+            comes_later(at, owned)
+            or in_the_next_pass(story, at, owned, aliases)
+            or in_the_next_run(story, at, owned, names)
+        ):
             return False
-        paths = sorted(paths_read(site, owned.site) | names_of_tensor(story, at, mutation.tensor))
+        paths = sorted(paths_read(site, owned.site))
         named = ((path, path if path in names else f"{path.split('[')[0]}[]") for path in paths)
         said[site] = [(at, path, name) for path, name in named if name in names]
         return bool(said[site])
@@ -156,8 +142,6 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
                 alias = names[name]
                 if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
-                    continue
-                if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
                     continue
                 if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
                     return _hazard(story, call, mutation, owned, read, at, path, alias)

@@ -11,9 +11,9 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.fixes.target import copies_entries
 from inplace_magic.hazards.references import epochs
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
@@ -25,8 +25,6 @@ from inplace_magic.source import expressions
 from inplace_magic.source.listing import Scope, listing_of
 
 CODE = "dataset-item-edited"
-
-_INTEGERS = ("int64", "int32", "uint8")
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -50,7 +48,7 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue  # as of nearly all that library code writes
             if mutation.values_before is not None and mutation.values_before == mutation.values_after:
                 continue  # set right once and for all
-            if line in told or not (builds_on_itself(story, call, mutation) or _edits_anew(call, mutation, site)):
+            if line in told or not builds_on_itself(story, call, mutation):
                 continue
             own = counting[id(site)] or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
             if own if fetched else not _is_stored(story, call, after, site):
@@ -62,17 +60,6 @@ def check(story: Story) -> Iterator[Hazard]:
                 told.add(line)
                 yield _hazard(story, call, mutation.tensor, site)
                 break
-
-
-def _edits_anew(call: CallEvent, mutation: Mutation, site: Callsite) -> bool:
-    """Whether ``row["x"][mask] = 0`` changed something while an item was fetched: what is set right once and for all
-    changes nothing the next time."""
-    if not call.does("assigns") or not _is_fetching(site) or mutation.values_before is None:
-        return False
-    statement = expressions.parse(site.statement)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    own = expressions.root_name(target) in (None, *site.parameters[:1])
-    return not own and mutation.values_before != mutation.values_after
 
 
 def _is_fetching(site: Callsite) -> bool:
@@ -94,17 +81,11 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     whole = _whole(story, call, after)
     if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
         return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
-    if not any(is_entry(name) for name in story.names.get(after.tensor, ())):  # no list of the user's holds it
-        return path.isidentifier() and epochs.normalised(story, call, after, site)
-    if path.isidentifier() and epochs.edited_each_time(story, after, site):
-        return True
-    if path.isidentifier() and after.dtype not in _INTEGERS:
-        return epochs.normalised(story, call, after, site)
     if path.isidentifier():
-        return after.dtype in _INTEGERS and call.does("shifts") and _is_label(story, after.tensor, call.index)
-    if not is_entry_of_text(path):
-        return False
-    return _is_shallow_copy(story, site, path.split("[")[0]) or epochs.normalised(story, call, after, site)
+        return epochs.edited_each_time(story, after, site) or epochs.normalised(story, call, after, site)
+    return (is_entry_of_text(path) and _is_shallow_copy(story, site, path.split("[")[0])) or epochs.normalised(
+        story, call, after, site
+    )
 
 
 def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
@@ -113,11 +94,6 @@ def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
     if made is None or made.kind != "view" or made.callsite is None or not made.callsite.same_statement(call.callsite):
         return after.tensor
     return made.inputs[0].tensor
-
-
-def _is_label(story: Story, tensor: int, written: int) -> bool:
-    """Whether the tensor goes into a loss as class indices."""
-    return any(read.does("takes classes") for read in story.readers(tensor, written, lambda site: True))
 
 
 def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:

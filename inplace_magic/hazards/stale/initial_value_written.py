@@ -1,78 +1,141 @@
-"""A value to begin with was written in place, so the next round begins with what the last one left."""
+"""A value to begin with was written in place, so the next round begins with what the last one left.
+
+``h = h0`` in a loop has an effect in its second pass only where it is to begin anew: it gives the name the tensor that
+it has already. What is behind ``functools.lru_cache`` is one tensor for all its callers. So a write on top of what the
+round before left is in what the next round begins with.
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
-from itertools import chain
+from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.begun import begun_with_a_copy
-from inplace_magic.hazards.references.objects.defaults import TakenOver, taken_over_and_written
-from inplace_magic.hazards.references.two_rounds import TwoRounds, written_in_two_rounds
+from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import variables_bound
 
 CODE = "initial-value-written"
+
+_CACHES = ("lru_cache", "cache", "cached_property")
+
+
+@dataclass(frozen=True)
+class _First:
+    """The first write of a tensor at a place."""
+
+    at: int
+    """Index of the call."""
+    site: Callsite
+    maker: str | None
+    """The cached function that made the tensor, where another one writes it."""
+    alias: AliasStatement | None = None
+    """The statement above, in a loop, that gave the written name to the initial value."""
+    again: int = 0
+    """Index of the call from which on that statement has run again."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     told: set[tuple[object, ...]] = set()
-    for found in chain(
-        map(_of_an_entry, taken_over_and_written(story)),
-        (_of_a_round(story, rounds) for rounds in written_in_two_rounds(story)),
-    ):
-        site = found.mutation
-        if site is not None and (site.cell, site.file, site.line) not in told:
-            told.add((site.cell, site.file, site.line))
-            yield found
+    first: dict[tuple[object, ...], _First] = {}
+    last: dict[tuple[object, ...], int] = {}
+    for call in story.in_place:
+        site = call.callsite
+        if site is None or call.does("overwrites"):
+            continue
+        place = site.cell, site.file, site.line
+        for mutation in call.mutations if place not in told else ():
+            key = place, mutation.tensor
+            if key not in first:
+                listing = whole_listing(story.trace, site)
+                if listing is not None:
+                    first[key] = _first_write(story, listing, call, site, mutation.tensor)
+                continue
+            before, since = first[key], last.get(key, first[key].at)
+            last[key] = call.index
+            again = before.alias is not None and before.again < call.index
+            shared = before.maker is not None and (
+                before.site != site or _is_read_elsewhere(story, mutation.tensor, since, call)
+            )
+            if again or shared:
+                told.add(place)
+                yield _hazard(story, call, mutation.tensor, before)
+                break
 
 
-def _of_a_round(story: Story, rounds: TwoRounds) -> Hazard:
-    variable = story.bindings.written_path(rounds.call, rounds.mutation.tensor)
-    line, alias = wording.spot(rounds.call.callsite), rounds.alias
+def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite, tensor: int) -> _First:
+    written = story.bindings.written_path(call, tensor)
+    for alias in story.aliases.beside(site) if written is not None and written.isidentifier() else ():
+        node = listing.statement_on(alias.line)
+        named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
+        loop = listing.parents.get(node) if named and node is not None else None
+        if alias.target != written or alias.line >= site.line or not isinstance(loop, (ast.For, ast.While)):
+            continue
+        again = _next_pass(story, loop, call, site, tensor) if alias.source not in variables_bound(loop) else None
+        if again is not None:
+            return _First(call.index, site, None, alias, again)
+    return _First(call.index, site, _cached(story, listing, site, tensor))
+
+
+def _next_pass(story: Story, loop: ast.For | ast.While, call: CallEvent, site: Callsite, tensor: int) -> int | None:
+    """The first read of the tensor after its write, further down in the loop that the statement opens: whatever comes
+    after that read and stands above it, belongs to another pass."""
+    block = next((entry for entry in loop.body if spans(entry, site.line)), None)
+    if block is None:
+        return None
+    least, most = block.end_lineno or block.lineno, loop.end_lineno or loop.lineno
+    reads = story.readers(tensor, call.index, lambda place: place is not None and least < place.line <= most)
+    first = next(reads, None)
+    return first.index if first is not None else None
+
+
+def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
+    """The function behind a cache that made a tensor, where another one writes it."""
+    made, maker = story.bindings.made_at.get(tensor), story.innermost_new(tensor, len(story.trace.calls))
+    if maker is not None and maker.does("buffer"):
+        return None  # memory to work in, which each user fills anew
+    if made is None or made.function == site.function or (made.cell, made.file) != (site.cell, site.file):
+        return None
+    for node in listing.functions.get(made.function.rpartition(".")[2], ()):
+        decorators = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+        if any((expressions.path_text(d) or "").rpartition(".")[2] in _CACHES for d in decorators):
+            return node.name
+    return None
+
+
+def _is_read_elsewhere(story: Story, tensor: int, since: int, until: CallEvent) -> bool:
+    """Whether another function read a tensor between two runs of a line that writes it."""
+    reads = story.given_between(tensor, since, until.index)
+    return any(read.callsite is not None and not read.callsite.is_below_function(until.callsite) for read in reads)
+
+
+def _hazard(story: Story, call: CallEvent, tensor: int, begun: _First) -> Hazard:
+    variable = story.bindings.written_path(call, tensor)
+    line, alias = wording.spot(call.callsite), begun.alias
     if alias is not None:
         message = _(
             "{line} writes `{name}`, and {code} (line {number}) made no copy: it wrote `{source}`, which the next "
             "round begins with. PyTorch gives no error."
         ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
-        fix = _("Begin with a copy: {code}.")
-        if rounds.by_caller:
-            fix = _("If each run is to begin with the same values, begin with a copy: {code}.")
-        fix = fix.format(code=wording.code(alias.text + ".clone()"))
+        fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
     else:
         message = _(
             "{line} writes `{name}` for the second time, and `{function}` hands out that one tensor to all its "
             "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
-        ).format(line=line, name=variable or "", function=rounds.maker or "")
-        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=rounds.maker or "")
-    return finding(
-        CODE,
-        "info" if rounds.by_caller else "warning",
-        message=message,
-        fix=fix,
-        variable=variable,
-        tensor=rounds.mutation.tensor,
-        write=rounds.call,
-    )
-
-
-def _of_an_entry(taken: TakenOver) -> Hazard:
-    attribute, entry = taken.attribute.path, taken.entry.path
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} writes `{name}` and with it `{source}`, which is the same tensor: it was taken over and not "
-            "copied, so what begins with it next begins with what was written. PyTorch gives no error."
-        ).format(line=wording.spot(taken.call.callsite), name=attribute, source=entry),
-        fix=_("Begin with a copy: {code}.").format(code=wording.code(f"{entry}.clone()")),
-        variable=attribute,
-        tensor=taken.attribute.tensor,
-        write=taken.call,
-    )
+        ).format(line=line, name=variable or "", function=begun.maker or "")
+        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=begun.maker or "")
+    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
 
 
 RULE = Rule(check, {CODE: Cures((begun_with_a_copy,))})

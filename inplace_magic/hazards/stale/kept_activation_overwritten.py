@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.where_kept import where_it_was_kept
-from inplace_magic.hazards.references.read_from_a_hook import reading
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.names import KeptByHook
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
-from inplace_magic.source.variables import variables_in
 
 CODE = "kept-activation-overwritten"
 
@@ -39,11 +39,9 @@ def check(story: Story) -> Iterator[Hazard]:
             containers = known[mutation.tensor]
             if not (containers or hooked):
                 continue
-            found = (
-                (_kept_by_a_name(story, call, mutation, held, containers) if containers else None)
-                or _kept_where_a_hook_reaches(story, call, mutation)
-                or _kept_out_of_reach(story, call, mutation, held)
-            )
+            found = _kept_by_a_name(story, call, mutation, held, containers) if containers else None
+            found = found or _kept_where_a_hook_reaches(story, call, mutation)
+            found = found or _kept_out_of_reach(story, call, mutation, held)
             if found is not None:
                 seen.add(call.callsite)
                 yield found
@@ -53,29 +51,12 @@ def _kept_by_a_name(
     story: Story, call: CallEvent, mutation: Mutation, held: list[int], containers: list[str]
 ) -> Hazard | None:
     """The finding on what a list or dict of the user's holds, and how it came there."""
-    how = (
-        _kept_by_hook(story, mutation.tensor, call)
-        or _kept_by_statement(story, call, mutation)
-        or _kept_a_pass_before(story, call, mutation)
-    )
-    reads = (_read_through(story, tensor, call, containers) for tensor in held if how is not None)
+    how = _kept_by_statement(story, call, mutation) or _kept_a_pass_before(story, call, mutation)
+    roots = {path.split("[")[0].split(".")[0] for path in containers}
+    says = partial(_says_one, roots)
+    reads = (_read_where(story, tensor, call, says) for tensor in held if how is not None)
     read = next((read for read in reads if read is not None), None)
     return _hazard(story, call, mutation, containers[0], how, read) if how is not None and read is not None else None
-
-
-def _kept_by_hook(story: Story, tensor: int, write: CallEvent) -> str | None:
-    """A module with a forward hook that made the tensor and is not the one that wrote it."""
-    made = story.innermost_new(tensor, write.index)
-    if made is None or not story.trace.hooked_modules:
-        return None
-    on_same_memory = story.bindings.by_storage
-    for meta in made.inputs:  # a view of a parameter, as a layer makes of its bias, has no name of its own
-        alike = {meta.tensor, *(on_same_memory.get(meta.storage, ()) if meta.storage is not None else ())}
-        named = (story.bindings.namespace.get(tensor) for tensor in sorted(alike))
-        path = next((name for name in named if name is not None), "").rpartition(".")[0]
-        if path and path in story.trace.hooked_modules:
-            return _("a forward hook of `{module}` kept it").format(module=path)
-    return None
 
 
 def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
@@ -97,43 +78,43 @@ def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held:
         return None  # the line gave it back, whoever kept it besides
     if any(call.index < write.index and call.kind == "ordinary" and call.got(held) for call in inside):
         return None  # what was kept may be a copy, or what was computed from it
-    layer = made.modules[-1] if made.modules else made.name
-    return _out_of_reach(write, mutation.tensor, layer, read, one_line=True)
+    return _of_a_hook(story, write, mutation.tensor, made.modules[-1] if made.modules else made.name, read)
 
 
 def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
-    """The finding on what stood in a container of a hook's while it was written, and is read from there."""
+    """The finding on what stood in a container of one hook's while it was written, and is read by a line that says the
+    container."""
     for kept in story.kept_by_hooks.get(write.index, ()):
-        made = story.calls.get(kept.made)
-        read = reading(story, kept, write)
-        if made is not None and read is not None:
-            one_line = made.callsite == write.callsite
-            return _out_of_reach(write, mutation.tensor, kept.layer, read, one_line=one_line)
+        handed = write.callsite is not None and any(_says(place, kept.name) for place in write.callsite.chain)
+        read = None if handed else _read_where(story, kept.tensor, write, partial(_says_entry, kept))
+        if read is not None:
+            return _of_a_hook(story, write, mutation.tensor, kept.layer, read)
     return None
 
 
-def _out_of_reach(write: CallEvent, tensor: int, layer: str, read: CallEvent, *, one_line: bool) -> Hazard:
-    if one_line:
-        message = _(
-            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
-            "gave: `{writer}`, inside the same {write}, then overwrote that very tensor in place. PyTorch gives no "
-            "error."
-        )
-    else:
-        message = _(
-            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
-            "gave: {write} then overwrote that very tensor in place. PyTorch gives no error."
-        )
+def _says_entry(kept: KeptByHook, site: Callsite) -> bool:
+    """Whether a statement says the container of a hook, and no other entry of it than the one that was kept."""
+    node = expressions.parse(site.statement)
+    slices = (each.slice for each in ast.walk(node) if isinstance(each, ast.Subscript)) if node is not None else ()
+    keys = {str(key.value) for key in slices if isinstance(key, ast.Constant)}
+    return _says(site, kept.name) and (kept.key in keys if keys and kept.key is not None else not kept.others)
+
+
+def _of_a_hook(story: Story, write: CallEvent, tensor: int, layer: str, read: CallEvent) -> Hazard:
     return finding(
         CODE,
         "warning",
-        message=message.format(
+        message=_(
+            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
+            "gave: `{writer}` in {write} then overwrote that very tensor in place. PyTorch gives no error."
+        ).format(
             read=wording.spot(read.callsite),
             layer=layer,
             writer=write.modules[-1] if write.modules else write.name,
             write=wording.spot(write.callsite),
         ),
         fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
+        variable=next((name for name in story.names.get(tensor, ()) if is_entry(name)), None),
         read=read,
         tensor=tensor,
         write=write,
@@ -184,25 +165,24 @@ def _classes_asked(test: ast.expr) -> set[str]:
     return {(expressions.path_text(node) or "").rpartition(".")[2] for node in listed}
 
 
-def _read_through(story: Story, tensor: int, write: CallEvent, containers: list[str]) -> CallEvent | None:
-    """The first later call that read the tensor in a statement with the name of its container."""
-    roots = {path.split("[")[0].split(".")[0] for path in containers}
+def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Callsite], bool]) -> CallEvent | None:
+    """The first later call that read the tensor in a statement that says its container."""
 
     def counts(site: Callsite | None) -> bool:
-        while site is not None:
-            if site != write.callsite and roots & _names_in(site.statement):
-                return True
-            site = site.caller
-        return False
+        return any(place != write.callsite and says(place) for place in (site.chain if site is not None else ()))
 
     return next(story.readers(tensor, write.index, counts), None)
 
 
-def _names_in(statement: str) -> set[str]:
-    node = expressions.parse(statement)
-    if isinstance(node, ast.Assign):
-        node = node.value
-    return variables_in(node)
+def _says_one(names: set[str], site: Callsite) -> bool:
+    return any(_says(site, name) for name in names)
+
+
+def _says(site: Callsite, name: str) -> bool:
+    """Whether a statement reads a variable or an attribute of this name."""
+    node = expressions.parse(site.statement)
+    inner = ast.walk(node.value if isinstance(node, ast.Assign) else node) if node is not None else ()
+    return any(name in (getattr(each, "id", None), getattr(each, "attr", None)) for each in inner)
 
 
 def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, how: str, read: CallEvent) -> Hazard:

@@ -12,9 +12,8 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.begun import copied
+from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.twice.two_results import results_of_one_memory
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -41,10 +40,6 @@ class _Kept:
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each writing place."""
     seen: set[object] = set()
-    for pair in results_of_one_memory(story):
-        if pair.write.site not in seen:
-            seen.add(pair.write.site)
-            yield _hazard(story, pair.tensor, pair.first, pair.second, pair.write, pair.read)
     for top, (tensor, names) in product(story.tops, story.names.items()):
         kept = _all_kept(story, top, tensor, names)
         kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]

@@ -8,12 +8,12 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.deep_copy import (
+from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
+from inplace_magic.hazards.fixes.of_origin import (
     second_name_copied,
     snapshot_taken,
     state_copied_where_taken,
 )
-from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.references.second_sides import where_named
 from inplace_magic.hazards.rule import row
 from inplace_magic.hazards.twice.same_sides import compared_with_itself
@@ -101,13 +101,12 @@ def _what(call: CallEvent, variable: str | None) -> str:
 def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) -> str:
     if maker is not None:
         return _(
-            "The side that was meant as the old values was taken by {alias}: an alias, not a copy, which has followed "
-            "every write since then, the first by {write}."
+            "{alias} took the old values by an alias, not a copy, so they show every write since then, the "
+            "first by {write}."
         ).format(alias=wording.spot(maker.callsite), write=wording.spot(site))
     if known:
         return _(
-            "The side that was meant as the old values is an alias, not a copy, and has followed every write since "
-            "it was taken, the first by {write}."
+            "The old values are an alias, not a copy, so they show every write since then, the first by {write}."
         ).format(write=wording.spot(site))
     return _("One is an alias of the other, not a copy: whatever is written to one, as by {write}, is in both.").format(
         write=wording.spot(site)

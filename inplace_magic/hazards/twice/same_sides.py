@@ -16,7 +16,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, reach_of_write, region_of, same_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.owners import owners_of
-from inplace_magic.hazards.references.second_sides import given_since, operands_of, second_taken, wrote_while_making
+from inplace_magic.hazards.references.second_sides import operands_of, second_taken, wrote_while_making
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -53,7 +53,7 @@ def compared_with_itself(story: Story) -> Iterator[Compared]:
             continue
         taken = second_taken(story, call)
         write = scaling or _write_between(story, call, taken)
-        if write is not None and not _within_one_statement(call, write):
+        if write is not None:
             yield Compared(call, write, taken)
 
 
@@ -101,15 +101,7 @@ def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | 
     last = news[0] if news else -1
     seen = (place for place in news if writes[place].site is not None)
     place = next(seen, last)
-    if place < 0 or _by_the_source(story, call, writes[place]):
-        return None
-    return None if one.tensor == other.tensor and given_since(story, call, writes[place]) else writes[place]
-
-
-def _within_one_statement(call: CallEvent, write: Write) -> bool:
-    """Whether torch's own code, called by one statement, wrote the memory and compared it: nobody kept old values."""
-    site = call.callsite
-    return site is not None and not site.direct and site == write.site
+    return writes[place] if place >= 0 and not _by_the_source(story, call, writes[place]) else None
 
 
 def _left_alone(write: Write, compared: TensorMetadata) -> bool:

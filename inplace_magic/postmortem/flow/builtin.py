@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 from inplace_magic.postmortem.flow.assigning import set_attribute
@@ -32,19 +31,12 @@ _PYTHONS = frozenset(
 
 
 def builtin(
-    machine: Machine,
-    name: str,
-    module: str,
-    given: list[Value],
-    named: dict[str, Value],
-    node: ast.expr,
-    frame: Frame,
-    apply: Callable[..., Value],
+    machine: Machine, name: str, module: str, given: list[Value], named: dict[str, Value], node: ast.expr, frame: Frame
 ) -> Value | None:
     """What a function of Python's gives; None where it is none."""
     if name == "checkpoint" and module.startswith("torch") and given:
         rest = {key: each for key, each in named.items() if key not in ("use_reentrant", "preserve_rng_state")}
-        return apply(machine, given[0], given[1:], rest, node, frame)
+        return machine.apply(machine, given[0], given[1:], rest, node, frame)
     if name == "Parameter" and module.startswith("torch") and given:
         return given[0]
     if module not in _PYTHONS:
@@ -58,11 +50,11 @@ def builtin(
         entries = [*given[2:], *(lists[1] or [machine.fresh(), machine.fresh()])]
         total = entries[0] if entries else NOTHING
         for entry in entries[1:9]:
-            total = apply(machine, given[0], [total, entry], {}, node, frame)
+            total = machine.apply(machine, given[0], [total, entry], {}, node, frame)
         return total
     if name == "map" and len(given) > 1:
         rows = zip(*(each if each is not None else [machine.fresh()] * 2 for each in lists[1:]), strict=False)
-        return Items([apply(machine, given[0], list(row), {}, node, frame) for row in list(rows)[:16]])
+        return Items([machine.apply(machine, given[0], list(row), {}, node, frame) for row in list(rows)[:16]])
     if name in ("list", "tuple", "set", "sorted", "reversed", "iter", "frozenset", "deque", "filter"):
         held = lists[-1] if lists else []
         if held is None:

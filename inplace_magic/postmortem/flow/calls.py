@@ -79,7 +79,7 @@ def apply(machine: Machine, function: Value, given: list[Value], named: Named, n
             if found is not None:
                 return _follow(machine, found, given, named, node, frame)
         if is_module(function):
-            return call_made(machine, function, given, named, node, frame, apply)
+            return call_made(machine, function, given, named, node, frame)
         return machine.operation(node, frame, None, *given, *named.values())
     if isinstance(function, Live):
         return _live(machine, function, given, named, node, frame)
@@ -243,9 +243,9 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         before = [machine.value_of(each) for each in thing.args]
         return apply(machine, machine.value_of(thing.func), [*before, *given], {**fixed, **named}, node, frame)
     if is_a(thing, torch.nn.Module):
-        return call_module(machine, thing, given, named, node, frame, apply)
+        return call_module(machine, thing, given, named, node, frame)
     if is_a(thing, type):
-        made = builtin(machine, name_of(thing), module_of(thing), given, named, node, frame, apply)
+        made = builtin(machine, name_of(thing), module_of(thing), given, named, node, frame)
         if made is not None:
             return made
         constructed = construct(machine, thing, given, named)
@@ -257,7 +257,7 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
     if kind in (FunctionType, BuiltinFunctionType) or callable(thing):
         name = _name(thing)
         module = str(getattr(thing, "__module__", "") or "") if name else ""
-        made = builtin(machine, name, module, given, named, node, frame, apply)
+        made = builtin(machine, name, module, given, named, node, frame)
         if made is not None:
             return made
         if name:

@@ -76,7 +76,7 @@ def of_module(
             machine.apply(machine, given[0], [Live(each)], {}, node, frame)
         return owner
     if name == "forward" or name == "__call__":
-        return call_module(machine, thing, given, named, node, frame, machine.apply)
+        return call_module(machine, thing, given, named, node, frame)
     return None
 
 

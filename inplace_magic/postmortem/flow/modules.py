@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -32,21 +31,15 @@ _MOST_INSIDE = 500
 
 
 def call_module(
-    machine: Machine,
-    module: Any,
-    given: list[Value],
-    named: dict[str, Value],
-    node: ast.expr,
-    frame: Frame,
-    apply: Callable[..., Value],
+    machine: Machine, module: Any, given: list[Value], named: dict[str, Value], node: ast.expr, frame: Frame
 ) -> Value:
     """``module(…)``, with its hooks."""
     for hook in _hooks(machine, module, "register_forward_pre_hook", "_forward_pre_hooks"):
         _renormalize(machine, hook, module, node, frame)
-        apply(machine, hook, [Live(module), Items(list(given))], {}, node, frame)
-    made = _forward(machine, module, given, named, node, frame, apply)
+        machine.apply(machine, hook, [Live(module), Items(list(given))], {}, node, frame)
+    made = _forward(machine, module, given, named, node, frame)
     for hook in _hooks(machine, module, "register_forward_hook", "_forward_hooks"):
-        changed = apply(machine, hook, [Live(module), Items(list(given)), made], {}, node, frame)
+        changed = machine.apply(machine, hook, [Live(module), Items(list(given)), made], {}, node, frame)
         if isinstance(changed, Tensors) and _is_followed(hook):
             made = changed
     return made
@@ -75,13 +68,7 @@ def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr, fra
 
 
 def _forward(
-    machine: Machine,
-    module: Any,
-    given: list[Value],
-    named: dict[str, Value],
-    node: ast.expr,
-    frame: Frame,
-    apply: Callable[..., Value],
+    machine: Machine, module: Any, given: list[Value], named: dict[str, Value], node: ast.expr, frame: Frame
 ) -> Value:
     own = stored(module)
     forward = own.get("forward", of_class(type(module), "forward"))
@@ -89,12 +76,12 @@ def _forward(
         function = machine.function_of(forward)
         if function is not None:
             receiver = None if "forward" in own else Live(module)
-            return apply(machine, function.bound(receiver), given, named, node, frame)
+            return machine.apply(machine, function.bound(receiver), given, named, node, frame)
     if type(module) is torch.nn.Sequential:
         value: Value = given[0] if given else NOTHING
         for child in list(own["_modules"].values()):
             machine.tick()
-            value = call_module(machine, child, [value], {}, node, frame, apply)
+            value = call_module(machine, child, [value], {}, node, frame)
         return value
     name = name_of(type(module))
     held = [_held(machine, module, table) for table in ("_parameters", "_buffers")]
@@ -204,20 +191,14 @@ def weights_of(value: Value, depth: int = 6) -> list[Value]:
 
 
 def call_made(
-    machine: Machine,
-    made: Instance,
-    given: list[Value],
-    named: dict[str, Value],
-    node: ast.expr,
-    frame: Frame,
-    apply: Callable[..., Value],
+    machine: Machine, made: Instance, given: list[Value], named: dict[str, Value], node: ast.expr, frame: Frame
 ) -> Value:
     """Calls a layer of PyTorch's that the text made and that no name leads to any more."""
     children = made.attributes.get(_CHILDREN)
     if isinstance(children, Items):
         value: Value = given[0] if given else NOTHING
         for child in children.entries:
-            value = apply(machine, child, [value], {}, node, frame)
+            value = machine.apply(machine, child, [value], {}, node, frame)
         return value
     name = name_of(made.kind.thing) if isinstance(made.kind, Live) else ""
     nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None

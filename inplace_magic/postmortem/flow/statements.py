@@ -10,15 +10,7 @@ from inplace_magic.postmortem.flow.assigning import assign, augment
 from inplace_magic.postmortem.flow.events import Frame, Stop
 from inplace_magic.postmortem.flow.loops import follow_for, follow_while
 from inplace_magic.postmortem.flow.machine import Machine
-from inplace_magic.postmortem.flow.values import (
-    NOTHING,
-    Class,
-    Constant,
-    Function,
-    Live,
-    Value,
-    either,
-)
+from inplace_magic.postmortem.flow.values import NOTHING, Class, Constant, Function, Live, Value, either
 from inplace_magic.postmortem.reading import is_a
 
 _UNRECORDED = ("no_grad", "inference_mode")

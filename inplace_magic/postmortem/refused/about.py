@@ -7,12 +7,14 @@ the one that made the tensor what it is.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inplace_magic.language import _, sentences
+from inplace_magic.language import _
 from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import Bound, History
 from inplace_magic.postmortem.refused.subjects import Fits, Subject, origin_of, subject_of
@@ -26,6 +28,8 @@ class About:
     ``{tensor}``, ``{name}``, ``{origin}`` and what `facts` gives."""
 
     code: str
+    pattern: str
+    """Regular expression that is found in the text of such an error."""
     fits: Fits
     """Whether a tensor can be the one."""
     what: str
@@ -40,6 +44,11 @@ class About:
     facts: Callable[[Failure, Any], dict[str, str]] = lambda failure, tensor: {}
     cure: Callable[[Failure, Subject, Bound | None], str | None] = lambda failure, subject, made: None
     """Another sentence in the place of `fix`, where the program tells which one helps."""
+
+    @property
+    def kind(self) -> Kind:
+        """The row of the table of errors."""
+        return Kind(self.code, re.compile(self.pattern, re.DOTALL), self, self.why)
 
     def __call__(self, failure: Failure) -> Answer:
         """Return the answer."""
@@ -56,25 +65,22 @@ class About:
             "tensor": words.tensor(path),
             "name": path or _("it"),
             "origin": words.line_of(made_at),
-            **(self.facts(failure, subject.tensor) if subject is not None else self.facts(failure, None)),
+            **self.facts(failure, subject.tensor if subject is not None else None),
         }
         cure = self.cure(failure, subject, made) if subject is not None else None
         by_origin = self.made_it and made_at is not None
         sure = subject is not None and subject.is_only and (not by_origin or (made is not None and _made_there(made)))
         cause: Callsite | None = made_at if by_origin else failure.place
-        return Answer(
-            code=self.code,
-            message=sentences(
-                _(self.what).format(**told),
-                _("It came from {line}.").format(line=words.spot(made_at)) if _is_elsewhere(made_at, failure) else "",
-                _(self.why).format(**told),
-                "" if sure or not self.made_it else words.doubt(),
-            ),
-            error=failure.said,
-            place=failure.place,
-            candidates=(cause,) if cause is not None else (),
+        return words.answer(
+            failure,
+            self.code,
+            _(self.what).format(**told),
+            _("It came from {line}.").format(line=words.spot(made_at)) if _is_elsewhere(made_at, failure) else "",
+            _(self.why).format(**told),
+            "" if sure or not self.made_it else words.doubt(),
+            sites=[cause],
             certain=cause is not None and (sure if by_origin else not self.made_it),
-            variable=path,
+            name=path,
             fix=cure or _(self.fix).format(**told),
         )
 
@@ -87,22 +93,5 @@ def _made_there(made: Bound) -> bool:
 def _is_elsewhere(made: Callsite | None, failure: Failure) -> bool:
     here = failure.place
     return (
-        made is not None
-        and here is not None
-        and (made.line, made.cell, made.file)
-        != (
-            here.line,
-            here.cell,
-            here.file,
-        )
-    )
-
-
-def computes(value: ast.expr | None, *names: str) -> bool:
-    """Whether an expression calls a function or method of one of these names."""
-    return any(
-        (node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")) in names
-        for call in (ast.walk(value) if value is not None else ())
-        if isinstance(call, ast.Call)
-        for node in [call.func]
+        made is not None and here is not None and (made.line, made.cell, made.file) != (here.line, here.cell, here.file)
     )

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from inplace_magic.language import N_
@@ -19,6 +18,7 @@ def _groups(failure: Failure, tensor: Any) -> dict[str, str]:
 
 _NUMPY = About(
     "numpy-of-a-tensor-with-gradient",
+    r"Can't call (?:numpy|apply_|map_|map2_)\(\) on (?:Tensor|Variable) that requires grad",
     tracked,
     N_("{line} takes {tensor} as an array, and {tensor} requires grad."),
     N_("NumPy records nothing, so a gradient would be lost without a word; PyTorch wants that to be said."),
@@ -26,6 +26,7 @@ _NUMPY = About(
 )
 _COPY = About(
     "copied-with-its-graph",
+    r"Only (?:Tensors|Variables) created explicitly by the user \(graph leaves\) support the deepcopy",
     computed,
     N_("{line} copies {tensor}, which an operation made and which holds its graph."),
     N_("A copy of a result would need a copy of the graph behind it, so PyTorch copies leaves alone."),
@@ -34,6 +35,7 @@ _COPY = About(
 )
 _SENT = About(
     "sent-with-its-graph",
+    r"Cowardly refusing to serialize non-leaf tensor",
     computed,
     N_("{line} sends {tensor} to another process, and {tensor} holds its graph."),
     N_("A graph cannot go to another process."),
@@ -42,6 +44,7 @@ _SENT = About(
 )
 _OUT = About(
     "out-with-gradient",
+    r"functions with out=\.\.\. arguments don't support automatic differentiation",
     tracked,
     N_("{line} writes its result into `out=`, and {tensor} requires grad."),
     N_("Autograd records functions that give a new tensor; of one that fills a given tensor it records nothing."),
@@ -52,6 +55,7 @@ _OUT = About(
 )
 _DTYPE = About(
     "written-as-another-dtype",
+    r"result type (?P<result>\w+) can't be cast to the desired output type (?P<output>\w+(?: int)?)",
     lambda tensor: True,
     N_("{line} writes a result of dtype {result} into {tensor}, which holds {output}."),
     N_("A write in place keeps the tensor's dtype, and PyTorch loses no fractions, signs or imaginary parts silently."),
@@ -61,6 +65,7 @@ _DTYPE = About(
 )
 _SHAPE = About(
     "written-with-another-shape",
+    r"output with shape (?P<output>\[[\d, ]*\]) doesn't match the broadcast shape (?P<result>\[[\d, ]*\])",
     lambda tensor: True,
     N_("{line} writes a result of shape {result} into {tensor}, whose shape is {output}."),
     N_("A write in place keeps the tensor's memory, which has no room for a larger result."),
@@ -70,6 +75,7 @@ _SHAPE = About(
 )
 _RESIZED = About(
     "resize-refused",
+    r"cannot resize variables that require grad",
     tracked,
     N_("{line} changes the size of {tensor}, which requires grad."),
     N_("A gradient has the shape of its tensor, and autograd could not tell what the new elements came from."),
@@ -78,6 +84,7 @@ _RESIZED = About(
 )
 _FIXED = About(
     "resize-refused",
+    r"Trying to resize storage that is not resizable",
     lambda tensor: True,
     N_("{line} wants more memory for {tensor}, which lies in memory that is not PyTorch's to resize."),
     N_("Memory of a NumPy array, of another process or of a file is only lent to the tensor."),
@@ -86,6 +93,8 @@ _FIXED = About(
 )
 _DATA = About(
     "data-replaced",
+    r"data set to a tensor that requires gradients must be floating point"
+    r"|call `variable\.set_data\(tensor\)`, but `variable` and `tensor` have incompatible tensor type",
     tracked,
     N_("{line} puts other data behind {tensor}, of a dtype that has no gradients or of another kind."),
     N_("The tensor requires grad, so what stands behind it must be floating point and of its own kind."),
@@ -94,48 +103,13 @@ _DATA = About(
 )
 
 COPIES: tuple[Kind, ...] = (
-    Kind(
-        _NUMPY.code,
-        re.compile(r"Can't call (?:numpy|apply_|map_|map2_)\(\) on (?:Tensor|Variable) that requires grad"),
-        _NUMPY,
-        _NUMPY.why,
-    ),
-    Kind(
-        _COPY.code,
-        re.compile(r"Only (?:Tensors|Variables) created explicitly by the user \(graph leaves\) support the deepcopy"),
-        _COPY,
-        _COPY.why,
-    ),
-    Kind(_SENT.code, re.compile(r"Cowardly refusing to serialize non-leaf tensor"), _SENT, _SENT.why),
-    Kind(
-        _OUT.code,
-        re.compile(r"functions with out=\.\.\. arguments don't support automatic differentiation"),
-        _OUT,
-        _OUT.why,
-    ),
-    Kind(
-        _DTYPE.code,
-        re.compile(r"result type (?P<result>\w+) can't be cast to the desired output type (?P<output>\w+(?: int)?)"),
-        _DTYPE,
-        _DTYPE.why,
-    ),
-    Kind(
-        _SHAPE.code,
-        re.compile(
-            r"output with shape (?P<output>\[[\d, ]*\]) doesn't match the broadcast shape (?P<result>\[[\d, ]*\])"
-        ),
-        _SHAPE,
-        _SHAPE.why,
-    ),
-    Kind(_RESIZED.code, re.compile(r"cannot resize variables that require grad"), _RESIZED, _RESIZED.why),
-    Kind(_FIXED.code, re.compile(r"Trying to resize storage that is not resizable"), _FIXED, _FIXED.why),
-    Kind(
-        _DATA.code,
-        re.compile(
-            r"data set to a tensor that requires gradients must be floating point"
-            r"|call `variable\.set_data\(tensor\)`, but `variable` and `tensor` have incompatible tensor type"
-        ),
-        _DATA,
-        _DATA.why,
-    ),
+    _NUMPY.kind,
+    _COPY.kind,
+    _SENT.kind,
+    _OUT.kind,
+    _DTYPE.kind,
+    _SHAPE.kind,
+    _RESIZED.kind,
+    _FIXED.kind,
+    _DATA.kind,
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
-from inplace_magic.language import N_, _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
@@ -81,26 +80,29 @@ def explain_no_graph(failure: Failure) -> Answer:
     root = roots[index] if index < len(roots) else (roots[0] if len(roots) == 1 else None)
     cuts = Search(history).from_line(root) if root is not None else []
     path = path_text(root)
-    return Answer(
-        code=CODE,
-        message=sentences(
-            _("{line} starts at {tensor}, from which no graph leads back to a tensor that requires grad.").format(
-                line=words.spot(failure.place), tensor=_called(root)
-            ),
-            _filled(_SAID, cuts[0]) if cuts else "",
-            words.doubt([cut.site for cut in cuts[1:]]) if cuts and not (len(cuts) == 1 and cuts[0].sure) else "",
+    return words.answer(
+        failure,
+        CODE,
+        _("{line} starts at {tensor}, from which no graph leads back to a tensor that requires grad.").format(
+            line=words.spot(failure.place), tensor=words.called(root)
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(cut.site for cut in cuts),
+        said_of(cuts[0]) if cuts else "",
+        words.doubt([cut.site for cut in cuts[1:]]) if cuts and not (len(cuts) == 1 and cuts[0].sure) else "",
+        sites=tuple(cut.site for cut in cuts),
         certain=len(cuts) == 1 and cuts[0].sure,
-        variable=(cuts[0].name if cuts else None) or path,
-        fix=_filled(_CURES, cuts[0]) if cuts else None,
+        name=(cuts[0].name if cuts else None) or path,
+        fix=cure_of(cuts[0]) if cuts else None,
     )
 
 
-def _called(root: ast.expr | None) -> str:
-    return words.code(ast.unparse(root)) if root is not None else _("a tensor")
+def said_of(cut: Cut) -> str:
+    """Return what ended the graph, in one sentence about the graph that was just named."""
+    return _filled(_SAID, cut)
+
+
+def cure_of(cut: Cut) -> str:
+    """Return what to change there."""
+    return _filled(_CURES, cut)
 
 
 def _filled(table: dict[str, str], cut: Cut) -> str:
@@ -109,6 +111,7 @@ def _filled(table: dict[str, str], cut: Cut) -> str:
 
 _INPUT = About(
     "input-without-gradient",
+    r"One of the differentiated (?:Tensors|Variables) does not require grad",
     untracked,
     N_("{line} asks for the gradient with respect to {tensor}, which does not require grad."),
     N_("Autograd records what is computed from tensors that require grad, and of others it knows nothing."),
@@ -125,10 +128,5 @@ ENDED: tuple[Kind, ...] = (
         explain_no_graph,
         _WHY,
     ),
-    Kind(
-        _INPUT.code,
-        re.compile(r"One of the differentiated (?:Tensors|Variables) does not require grad"),
-        _INPUT,
-        _INPUT.why,
-    ),
+    _INPUT.kind,
 )

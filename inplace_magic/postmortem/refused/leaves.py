@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 from inplace_magic.language import N_, _
@@ -47,6 +46,7 @@ _LEAF_FIX = N_(
 )
 _LEAF = About(
     "leaf-written",
+    r"a leaf Variable that requires grad (?:is being|has been) used in an in-place",
     leaf,
     N_("{line} writes {tensor}, a leaf that requires grad, in place."),
     _LEAF_WHY,
@@ -56,6 +56,7 @@ _LEAF = About(
 )
 _VIEW_OF_LEAF = About(
     "leaf-written",
+    r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place",
     leaf,
     N_("{line} writes in place into {tensor}, which is a leaf that requires grad, or a view of one."),
     _LEAF_WHY,
@@ -65,6 +66,7 @@ _VIEW_OF_LEAF = About(
 )
 _FLAG = About(
     "flag-of-a-result",
+    r"you can only change requires_grad flags of leaf variables",
     computed,
     N_("{line} sets `requires_grad` of {tensor}, which an operation made."),
     N_(
@@ -78,6 +80,7 @@ _FLAG = About(
 )
 _INTEGER = About(
     "gradient-of-integers",
+    r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require gradients",
     integer,
     N_("{line} asks for gradients of {tensor}, whose dtype is {dtype}."),
     N_("A gradient is a small change of the values, and integers have none."),
@@ -87,6 +90,8 @@ _INTEGER = About(
 )
 _HOOK = About(
     "hook-without-gradient",
+    r"cannot register a hook on a tensor that doesn't require gradient"
+    r"|can't retain_grad on Tensor that has requires_grad=False",
     untracked,
     N_("{line} wants the gradient of {tensor}, and {tensor} does not require grad."),
     N_("Backward computes no gradient for a tensor that does not require grad, so there would never be one."),
@@ -94,6 +99,7 @@ _HOOK = About(
 )
 _OPTIMIZER = About(
     "optimizer-of-a-result",
+    r"can't optimize a non-leaf Tensor",
     computed,
     N_("{line} gives an optimizer {tensor}, which is the result of an operation and no leaf."),
     N_("Backward collects gradients at leaves alone: the optimizer would never see one for a result."),
@@ -105,6 +111,7 @@ _OPTIMIZER = About(
 )
 _PARAMETER = About(
     "parameter-replaced-by-a-result",
+    r"cannot assign '[\w.]+' (?:as|object to) parameter '(?P<parameter>\w+)' \(",
     lambda tensor: type(tensor).__name__ == "Parameter",
     N_("{line} puts a tensor in the place of the parameter {parameter}."),
     N_(
@@ -121,6 +128,8 @@ _PARAMETER = About(
 )
 _GRADIENT = About(
     "gradient-assigned-wrong",
+    r"assigned grad has data of a different|attempting to assign a gradient (?:of size|with)"
+    r"|assigned grad expected to be a Tensor",
     tracked,
     N_("{line} gives {tensor} a gradient that does not fit: {reason}."),
     N_("The gradient of a tensor has its shape, and as a rule its dtype and device."),
@@ -130,48 +139,12 @@ _GRADIENT = About(
 )
 
 LEAVES: tuple[Kind, ...] = (
-    Kind(
-        "leaf-written",
-        re.compile(r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place"),
-        _VIEW_OF_LEAF,
-        _LEAF_WHY,
-    ),
-    Kind(
-        "leaf-written",
-        re.compile(r"a leaf Variable that requires grad (?:is being|has been) used in an in-place"),
-        _LEAF,
-        _LEAF_WHY,
-    ),
-    Kind(_FLAG.code, re.compile(r"you can only change requires_grad flags of leaf variables"), _FLAG, _FLAG.why),
-    Kind(
-        _INTEGER.code,
-        re.compile(r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require gradients"),
-        _INTEGER,
-        _INTEGER.why,
-    ),
-    Kind(
-        _HOOK.code,
-        re.compile(
-            r"cannot register a hook on a tensor that doesn't require gradient"
-            r"|can't retain_grad on Tensor that has requires_grad=False"
-        ),
-        _HOOK,
-        _HOOK.why,
-    ),
-    Kind(_OPTIMIZER.code, re.compile(r"can't optimize a non-leaf Tensor"), _OPTIMIZER, _OPTIMIZER.why),
-    Kind(
-        _PARAMETER.code,
-        re.compile(r"cannot assign '[\w.]+' (?:as|object to) parameter '(?P<parameter>\w+)' \("),
-        _PARAMETER,
-        _PARAMETER.why,
-    ),
-    Kind(
-        _GRADIENT.code,
-        re.compile(
-            r"assigned grad has data of a different|attempting to assign a gradient (?:of size|with)"
-            r"|assigned grad expected to be a Tensor"
-        ),
-        _GRADIENT,
-        _GRADIENT.why,
-    ),
+    _VIEW_OF_LEAF.kind,
+    _LEAF.kind,
+    _FLAG.kind,
+    _INTEGER.kind,
+    _HOOK.kind,
+    _OPTIMIZER.kind,
+    _PARAMETER.kind,
+    _GRADIENT.kind,
 )

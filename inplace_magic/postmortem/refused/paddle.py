@@ -112,23 +112,20 @@ def explain_leaf(failure: Failure) -> Answer:
     statement = parse(failure.place.statement) if failure.place is not None else None
     update = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(statement)) if statement else False
     parameter = path is not None and "." in path
-    return Answer(
-        code="leaf-written",
-        message=sentences(
-            _("{line} writes {tensor}, a leaf that requires grad, in place.").format(
-                line=words.spot(failure.place), tensor=words.tensor(path)
-            ),
-            _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
-            _(
-                "Gradients are collected at a leaf; recording the write would turn it into the result of an operation "
-                "with no place for its own gradient, so PyTorch refused."
-            ),
+    return words.answer(
+        failure,
+        "leaf-written",
+        _("{line} writes {tensor}, a leaf that requires grad, in place.").format(
+            line=words.spot(failure.place), tensor=words.tensor(path)
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=(failure.place,) if failure.place is not None else (),
+        _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
+        _(
+            "Gradients are collected at a leaf; recording the write would turn it into the result of an operation "
+            "with no place for its own gradient, so PyTorch refused."
+        ),
+        sites=[failure.place],
         certain=failure.place is not None,
-        variable=path,
+        name=path,
         fix=(
             _("Put {line} under `with torch.no_grad():`, as an update of the values.")
             if update or parameter
@@ -181,9 +178,8 @@ def explain_second_backward(failure: Failure) -> Answer:
         path,
         list[Callsite](),
         _(
-            "Compute the result anew before each backward, or hand on the values alone, by `.detach()`, of "
-            "what comes from "
-            "before."
+            "Compute the result again before each backward, or pass on detached values of earlier results "
+            "(`.detach()`)."
         ),
     )
     said = _(
@@ -196,31 +192,19 @@ def explain_second_backward(failure: Failure) -> Answer:
             second=here, name=words.tensor(path), first=words.spot(site)
         )
         fix = _(
-            "Compute {name} anew before {again}, or run backward once. Where one graph shall be used twice, pass "
+            "Compute {name} again before {again}, or run backward once. To use one graph twice, pass "
             "`retain_graph=True` to {before}."
         ).format(name=words.tensor(path), again=words.line_of(failure.place), before=words.line_of(site))
     elif states:
         name, sites = states[0][0], [history.site(step) for _, step in states]
         said = _(
-            "{second} runs back through {name} into the graph of an earlier pass of the loop, which a "
-            "backward had gone "
-            "through in that pass. {forward} carries it on."
+            "{name} still carries the graph of an earlier iteration, which backward has already freed: "
+            "{forward} carries it on, and {second} runs into it."
         ).format(second=here, name=words.tensor(name), forward=words.spot(sites[0]))
         fix = _(
-            "Cut it off between two passes, by `.detach()` of {name} at the top of the loop: gradients then "
-            "end where a "
-            "pass begins."
+            "Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."
         ).format(name=words.tensor(name))
-    return Answer(
-        code="graph-used-twice",
-        message=said,
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(sites),
-        certain=len(sites) == 1,
-        variable=name,
-        fix=fix,
-    )
+    return words.answer(failure, "graph-used-twice", said, sites=sites, certain=len(sites) == 1, name=name, fix=fix)
 
 
 def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
@@ -246,20 +230,17 @@ def explain_unused(failure: Failure) -> Answer:
     index = int(failure.match["index"])
     path = path_text(listed[index]) if index < len(listed) else None
     roots = roots_in(history)
-    return Answer(
-        code="input-not-in-graph",
-        message=_(
-            "{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it."
-        ).format(
+    return words.answer(
+        failure,
+        "input-not-in-graph",
+        _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
             line=words.spot(failure.place),
             tensor=words.tensor(path),
             result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=(failure.place,) if failure.place is not None else (),
+        sites=[failure.place],
         certain=path is not None,
-        variable=path,
+        name=path,
         fix=_(
             "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
             "be unused, pass `allow_unused=True` and expect None."

@@ -11,7 +11,6 @@ from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import Bound, History, Step, steps_above
 from inplace_magic.record.answer import Answer
-from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 
 RETURNED = "backward-returned-wrong"
@@ -41,7 +40,9 @@ def explain_returned(failure: Failure) -> Answer:
             if index is not None
             else _("Let that backward return one gradient for each input of forward, and None for what needs none.")
         )
-        return _answer(failure, said, fix, sites, None, certain=len(sites) == 1)
+        return words.answer(
+            failure, RETURNED, said, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=None, fix=fix
+        )
     replaced = list(_data_replaced(history))
     said = _("{line} came to {function} with a gradient that does not fit: {reason}.").format(
         line=words.spot(place), function=f"`{name}`" if name else _("a function"), reason=reason
@@ -55,25 +56,14 @@ def explain_returned(failure: Failure) -> Answer:
             line=words.line_of(sites[0])
         )
         owner = replaced[0].path.rpartition(".")[0]
-        return _answer(failure, said, fix, sites, owner, certain=len(sites) == 1)
+        return words.answer(
+            failure, RETURNED, said, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=owner, fix=fix
+        )
     fix = _(
         "Look for what changed a tensor's shape, dtype or device after it was used: `.data = …`, `module.to(…)` or a "
         "pruned layer between forward and backward."
     )
-    return _answer(failure, said, fix, [], None, certain=False)
-
-
-def _answer(failure: Failure, said: str, fix: str, sites: list[Callsite], name: str | None, *, certain: bool) -> Answer:
-    return Answer(
-        code=RETURNED,
-        message=sentences(said, _(_RETURNED_WHY)),
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(sites),
-        certain=certain,
-        variable=name,
-        fix=fix,
-    )
+    return words.answer(failure, RETURNED, said, _(_RETURNED_WHY), sites=[], certain=False, name=None, fix=fix)
 
 
 def _returns_of(history: History, node: str | None) -> list[Step]:

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from inplace_magic.language import N_, _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
@@ -43,27 +43,24 @@ def explain_not_scalar(failure: Failure) -> Answer:
     unreduced = _without_reduction(made, history, frame)
     shape = shape_of(tensor) if tensor is not None else None
     real = "real scalar" not in failure.text and "complex" not in failure.text.lower()
-    return Answer(
-        code=NOT_SCALAR,
-        message=sentences(
-            _("{line} runs backward from {tensor}, which is complex.").format(
-                line=words.spot(failure.place), tensor=_called(root)
-            )
-            if not real
-            else _("{line} runs backward from {tensor}, whose shape is {shape}.").format(
-                line=words.spot(failure.place), tensor=_called(root), shape=shape or _("unknown")
-            ),
-            _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
-            _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
-            if unreduced
-            else "",
-            _(_SCALAR_WHY),
+    return words.answer(
+        failure,
+        NOT_SCALAR,
+        _("{line} runs backward from {tensor}, which is complex.").format(
+            line=words.spot(failure.place), tensor=words.called(root)
+        )
+        if not real
+        else _("{line} runs backward from {tensor}, whose shape is {shape}.").format(
+            line=words.spot(failure.place), tensor=words.called(root), shape=shape or _("unknown")
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=(site,) if site is not None else (),
+        _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
+        _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
+        if unreduced
+        else "",
+        _(_SCALAR_WHY),
+        sites=[site],
         certain=made is None or made.step.sure,
-        variable=path,
+        name=path,
         fix=_("Take a real number of it: `.abs()`, `.real`, or the square of the absolute value, and its sum.")
         if not real
         else _(
@@ -71,10 +68,6 @@ def explain_not_scalar(failure: Failure) -> Answer:
             "`gradient=torch.ones_like({name})`."
         ).format(line=words.line_of(site), name=path or "…"),
     )
-
-
-def _called(root: ast.expr | None) -> str:
-    return words.code(ast.unparse(root)) if root is not None else _("a tensor")
 
 
 def _maker(history: History, path: str, frame: int, tensor: Any) -> Bound | None:
@@ -137,25 +130,22 @@ def explain_other_shape(failure: Failure) -> Answer:
     path = path_text(root)
     if path is not None and type(value_of(root, history.scopes(len(failure.frames) - 1))) in (list, tuple):
         path = f"{path}[{index}]"
-    return Answer(
-        code=OTHER_SHAPE,
-        message=sentences(
-            _(
-                "{line} begins backward at {tensor}, whose {what} is {wanted}, with a gradient whose {what} is {given}."
-            ).format(
-                line=words.spot(failure.place),
-                tensor=words.tensor(path) if path is not None else _called(root),
-                what=failure.match["what"],
-                wanted=failure.match["wanted"].replace("torch.Size(", "").rstrip(")."),
-                given=failure.match["given"].replace("torch.Size(", "").rstrip(")."),
-            ),
-            _(_SHAPE_WHY),
+    return words.answer(
+        failure,
+        OTHER_SHAPE,
+        _(
+            "{line} begins backward at {tensor}, whose {what} is {wanted}, with a gradient whose {what} is {given}."
+        ).format(
+            line=words.spot(failure.place),
+            tensor=words.tensor(path) if path is not None else words.called(root),
+            what=failure.match["what"],
+            wanted=failure.match["wanted"].replace("torch.Size(", "").rstrip(")."),
+            given=failure.match["given"].replace("torch.Size(", "").rstrip(")."),
         ),
-        error=failure.said,
-        place=failure.place,
-        candidates=(failure.place,) if failure.place is not None else (),
+        _(_SHAPE_WHY),
+        sites=[failure.place],
         certain=failure.place is not None,
-        variable=path,
+        name=path,
         fix=_("Give it a gradient like the result: `torch.ones_like({name})`, or run backward from one number.").format(
             name=path or "…"
         ),

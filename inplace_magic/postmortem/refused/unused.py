@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from inplace_magic.language import N_, _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
@@ -31,7 +31,7 @@ def explain_unused(failure: Failure) -> Answer:
     given = _listed(argument(call, 1, "inputs") if call is not None else None, scopes)
     outputs = [value for root in roots if is_tensor(value := value_of(root, scopes))]
     index = failure.match.groupdict().get("index")
-    outside = [entry for entry in given if entry[1] is not None and not _is_behind(entry[1], outputs)]
+    outside = [entry for entry in given if entry[1] is not None and not is_behind(entry[1], outputs)]
     if index is not None and int(index) < len(given):
         outside = [given[int(index)]]
     path = outside[0][0] if outside else None
@@ -62,15 +62,8 @@ def explain_unused(failure: Failure) -> Answer:
                 "be unused, pass `allow_unused=True` and expect None."
             ).format(name=words.tensor(path)),
         )
-    return Answer(
-        code=CODE,
-        message=sentences(said, told),
-        error=failure.said,
-        place=failure.place,
-        candidates=(site,) if site is not None else (),
-        certain=len(outside) == 1 and site is not None,
-        variable=path,
-        fix=fix,
+    return words.answer(
+        failure, CODE, said, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )
 
 
@@ -104,7 +97,7 @@ def _of_parameters(node: ast.expr | None, scopes: Any) -> list[tuple[str | None,
     return None
 
 
-def _is_behind(tensor: Any, outputs: list[Any]) -> bool:
+def is_behind(tensor: Any, outputs: list[Any]) -> bool:
     """Whether some results were computed from a tensor, as their graph has it."""
     from inplace_magic.capture.torch import describe
     from inplace_magic.capture.torch.describe_nodes import node_name

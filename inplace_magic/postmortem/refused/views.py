@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inplace_magic.language import N_, _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
@@ -20,6 +20,9 @@ from inplace_magic.source.expressions import path_text
 
 _HOOKED = "BackwardHookFunction"
 """The custom Function by which a full backward hook of a module sees gradients."""
+_OF_BASE = r"and its base or another view of its base has been modified inplace"
+_MODE = r"A view was created in (?P<mode>no_grad|inference) mode "
+_NODE = r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view "
 
 
 def _maker(failure: Failure, tensor: Any) -> dict[str, str]:
@@ -40,6 +43,7 @@ def _of_a_hook(failure: Failure, subject: Subject, made: Bound | None) -> str | 
 
 _SEVERAL = About(
     "multi-output-view-written",
+    rf"{_NODE}(?=.*function that returns multiple views)",
     view,
     N_("{line} writes {tensor}, a view, in place."),
     N_(
@@ -56,6 +60,7 @@ _SEVERAL = About(
 )
 _NO_GRAD = About(
     "no-grad-view-written",
+    _MODE,
     view,
     N_("{line} writes {tensor}, a view, in place."),
     N_(
@@ -71,6 +76,7 @@ _NO_GRAD = About(
 )
 _CUSTOM = About(
     "custom-function-view-written",
+    rf"{_NODE}(?=.*inside a custom Function)",
     view,
     N_("{line} writes {tensor}, a view, in place."),
     N_(
@@ -87,6 +93,7 @@ _CUSTOM = About(
 )
 _DETACHED = About(
     "view-detached-in-place",
+    r"Can't detach views in-place",
     view,
     N_("{line} detaches {tensor}, a view, in place."),
     N_("Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."),
@@ -95,6 +102,7 @@ _DETACHED = About(
 )
 _INFERENCE = About(
     "inference-tensor-written",
+    r"Inplace update to inference tensor outside InferenceMode",
     made_in_inference_mode,
     N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
     N_(
@@ -106,6 +114,9 @@ _INFERENCE = About(
 )
 _IN_AUTOGRAD = About(
     "inference-tensor-in-autograd",
+    r"Inference tensors cannot be saved for backward"
+    r"|requires_grad=True on inference tensor outside InferenceMode"
+    r"|Inference tensors do not track version counter",
     made_in_inference_mode,
     N_("{line} uses {tensor} in a computation that autograd records, and {tensor} was made under `inference_mode`."),
     N_("A tensor made under `inference_mode` has no version counter and no place in autograd, so no node may save it."),
@@ -117,6 +128,7 @@ _IN_AUTOGRAD = About(
 )
 _EXPANDED = About(
     "expanded-write-refused",
+    r"more than one element of the written-to tensor refers to a single memory location",
     repeats_elements,
     N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
     N_("To write one of them is to change the others, so PyTorch refused."),
@@ -125,6 +137,7 @@ _EXPANDED = About(
 )
 _OVERLAP = About(
     "overlapping-write-refused",
+    r"some elements of the input tensor and the written-to tensor refer to a single memory location",
     lambda tensor: True,
     N_("{line} writes {tensor} while it reads other elements of the same memory."),
     N_("An element that is still to be read could already hold its new value, so PyTorch refused."),
@@ -136,8 +149,6 @@ _BASE_WHY = N_(
     "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). Once the tensor "
     "behind them is written, PyTorch cannot tell the history of each view any more, and refused when one was used."
 )
-_OF_BASE = r"and its base or another view of its base has been modified inplace"
-_NODE = r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view "
 
 
 def explain_base_written(failure: Failure) -> Answer:
@@ -160,14 +171,14 @@ def explain_base_written(failure: Failure) -> Answer:
             use=words.spot(failure.place)
         )
     )
-    return Answer(
-        code="base-of-multi-output-view-written" if several else _NO_GRAD.code,
-        message=sentences(said, why),
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(sites),
+    return words.answer(
+        failure,
+        "base-of-multi-output-view-written" if several else _NO_GRAD.code,
+        said,
+        why,
+        sites=sites,
         certain=len(sites) == 1 and writes[0][1].sure,
-        variable=path,
+        name=path,
         fix=_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}.").format(
             name=name, line=words.line_of(sites[0] if sites else None)
         ),
@@ -194,46 +205,15 @@ def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[
                 break
 
 
-_MODE = r"A view was created in (?P<mode>no_grad|inference) mode "
-
 VIEWS: tuple[Kind, ...] = (
     Kind("base-of-multi-output-view-written", re.compile(f"{_NODE}{_OF_BASE}"), explain_base_written, _BASE_WHY),
-    Kind(
-        _SEVERAL.code,
-        re.compile(rf"{_NODE}(?=.*function that returns multiple views)", re.DOTALL),
-        _SEVERAL,
-        _SEVERAL.why,
-    ),
-    Kind(_CUSTOM.code, re.compile(rf"{_NODE}(?=.*inside a custom Function)", re.DOTALL), _CUSTOM, _CUSTOM.why),
+    _SEVERAL.kind,
+    _CUSTOM.kind,
     Kind(_NO_GRAD.code, re.compile(f"{_MODE}{_OF_BASE}"), explain_base_written, _NO_GRAD.why),
-    Kind(_NO_GRAD.code, re.compile(_MODE), _NO_GRAD, _NO_GRAD.why),
-    Kind(_DETACHED.code, re.compile(r"Can't detach views in-place"), _DETACHED, _DETACHED.why),
-    Kind(
-        _INFERENCE.code,
-        re.compile(r"Inplace update to inference tensor outside InferenceMode"),
-        _INFERENCE,
-        _INFERENCE.why,
-    ),
-    Kind(
-        _IN_AUTOGRAD.code,
-        re.compile(
-            r"Inference tensors cannot be saved for backward"
-            r"|requires_grad=True on inference tensor outside InferenceMode"
-            r"|Inference tensors do not track version counter"
-        ),
-        _IN_AUTOGRAD,
-        _IN_AUTOGRAD.why,
-    ),
-    Kind(
-        _EXPANDED.code,
-        re.compile(r"more than one element of the written-to tensor refers to a single memory location"),
-        _EXPANDED,
-        _EXPANDED.why,
-    ),
-    Kind(
-        _OVERLAP.code,
-        re.compile(r"some elements of the input tensor and the written-to tensor refer to a single memory location"),
-        _OVERLAP,
-        _OVERLAP.why,
-    ),
+    _NO_GRAD.kind,
+    _DETACHED.kind,
+    _INFERENCE.kind,
+    _IN_AUTOGRAD.kind,
+    _EXPANDED.kind,
+    _OVERLAP.kind,
 )

@@ -1,15 +1,50 @@
-"""How places and tensors are called in an answer."""
+"""An answer, and how places and tensors are called in it."""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from inplace_magic.language import _
+from inplace_magic.language import _, sentences
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
 _MOST = 70
 _MOST_LINES = 3
+
+
+def answer(
+    failure: Failure,
+    kind: str,
+    *said: str,
+    sites: Iterable[Callsite | None],
+    certain: bool,
+    name: str | None,
+    fix: str | None,
+) -> Answer:
+    """Return an answer.
+
+    Args:
+        failure: what it is about.
+        kind: its code.
+        said: the sentences of its message; empty ones are left out.
+        sites: the lines that can be the cause, likeliest first.
+        certain: whether the facts leave one.
+        name: of the tensor.
+        fix: what to change.
+    """
+    return Answer(
+        code=kind,
+        message=sentences(*said),
+        error=failure.said,
+        place=failure.place,
+        candidates=tuple(site for site in sites if site is not None),
+        certain=certain,
+        variable=name,
+        fix=fix,
+    )
 
 
 def code(text: str) -> str:
@@ -46,3 +81,8 @@ def doubt(others: Sequence[Callsite] = ()) -> str:
 def tensor(path: str | None) -> str:
     """A tensor's name; words for one that has none."""
     return f"`{path}`" if path else _("a tensor")
+
+
+def called(root: ast.expr | None) -> str:
+    """The source of what backward runs from."""
+    return code(ast.unparse(root)) if root is not None else _("a tensor")

@@ -1,1 +1,4 @@
-"""A comparison shown: HTML, text, tables."""
+"""A comparison as HTML, text and tables.
+
+It may know a ``Comparison`` and the language. It measures nothing and runs nothing.
+"""

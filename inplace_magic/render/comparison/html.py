@@ -18,18 +18,7 @@ from inplace_magic.render.comparison.words import (
     flipped_phrase,
     verdict,
 )
-from inplace_magic.render.markup import (
-    CELL,
-    NUMBER_CELL,
-    WIDE_CELL,
-    card,
-    code,
-    details,
-    esc,
-    prose,
-    table,
-    tag,
-)
+from inplace_magic.render.markup import CELL, NUMBER_CELL, WIDE_CELL, card, code, details, esc, prose, table, tag
 from inplace_magic.render.reading import in_its_language
 
 OPEN_ROWS = 20

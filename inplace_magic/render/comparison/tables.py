@@ -13,51 +13,16 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-COLUMNS: dict[str, dict[str, str]] = {
-    "variants": {
-        "variant": "its name",
-        "error": "what it raised; empty when it ran",
-        "parameters": "elements of the parameters of all modules that ran",
-        "macs": "multiply-accumulates of matrix products and convolutions",
-        "flops": "two per MAC",
-        "element_operations": "one per element: elementwise operators, normalisation, pooling, biases, reductions",
-        "operations": "MACs and element operations together",
-        "allocations": "storages that the run made",
-        "allocated_bytes": "their bytes",
-        "peak_bytes": "the most that was alive at once",
-        "saved_bytes": "what autograd kept for backward",
-        "saved_is_least": "whether that is a lower bound: CopySlices and saved-tensor hooks do not show what they keep",
-        "seconds": "median wall time",
-        "seconds_mad": "median distance of the repetitions from it",
-        "repetitions": "how many there were",
-    },
-    "costs": {
-        "variant": "its name",
-        "module": "path from the outermost module that ran; empty outside modules and in backward",
-        "class": "class of that module",
-        "operator": "aten operator, without the underscore of in-place ones",
-        "backward": "whether it ran in backward",
-        "calls": "how often it ran",
-        "macs": "multiply-accumulates of matrix products and convolutions",
-        "element_operations": "one per element",
-        "share": "of all operations of the variant",
-    },
-    "differences": {
-        "group": "output, gradient or state",
-        "name": "as the code reaches it",
-        "element": "index of the first element that differs",
-        "first": "its value in the first variant",
-        "second": "its value in the second variant",
-        "differing": "how many elements differ, bit for bit",
-        "elements": "of how many",
-    },
-    "times": {
-        "repetition": "its number",
-        "variant": "its name",
-        "seconds": "wall time",
-    },
+COLUMNS = {
+    "variants": (
+        "variant error parameters macs flops element_operations operations allocations allocated_bytes "
+        "peak_bytes saved_bytes saved_is_least seconds seconds_mad repetitions"
+    ),
+    "costs": "variant module class operator backward calls macs element_operations share",
+    "differences": "group name element first second differing elements",
+    "times": "repetition variant seconds",
 }
-"""Columns of each view, in order, and what they hold."""
+"""Columns of each view, in order; ``docs/tables.md`` says what they hold."""
 
 
 def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:
@@ -72,7 +37,7 @@ def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.Da
     """
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(ComparisonView)))}.")
-    return frame_of(_ROWS[view](comparison), COLUMNS[view])
+    return frame_of(_ROWS[view](comparison), COLUMNS[view].split())
 
 
 def _variants(comparison: Comparison) -> list[Row]:

@@ -279,10 +279,7 @@ def cost_place(cost: Cost) -> str:
 
 def cost_header() -> tuple[str, ...]:
     """Headings of :func:`cost_rows`."""
-    return (
-        *(_("module"), _("operator"), _("calls"), "MACs"),
-        *(_("element operations"), _("together"), _("share")),
-    )
+    return (*(_("module"), _("operator"), _("calls"), "MACs"), *(_("element operations"), _("together"), _("share")))
 
 
 def flipped_phrase(comparison: Comparison) -> str:

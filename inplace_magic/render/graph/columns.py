@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import dist
 
 from inplace_magic.render.graph.cuts import GUTTER, SCREEN, TALL, Part, cuts_of, parts_of
-from inplace_magic.render.graph.shapes import (
+from inplace_magic.render.graph.labels import (
     GROUP,
     PATH,
     POLYGON,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from inplace_magic.render.graph.shapes import GROUP, points_in
+from inplace_magic.render.graph.labels import GROUP, points_in
 
 PAGE = 760.0, 600.0
 """Points of a page that a picture may take without its letters becoming small."""

@@ -49,7 +49,6 @@ def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = fro
     """The autograd graph as DOT text; the same run gives the same text.
 
     Args:
-        report: what to draw.
         raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
         expanded: keys of folded groups to open, as ``data-k`` gives them in the SVG.
     """

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from math import ceil
 
 from inplace_magic.analysis.tree.overview import whole_modules
@@ -58,3 +61,69 @@ def tail(name: str) -> str:
 def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
     """``net.conv1: Conv2d`` for each call that is all of a module's forward and reads its parameters, by its key."""
     return {key: f"{tail(path)}: {cls}" for key, (path, cls) in whole_modules(calls).items() if path}
+
+
+SVG = "http://www.w3.org/2000/svg"
+GROUP, LINK, NAMED, TEXT, PATH, POLYGON, POLYLINE, ELLIPSE = (
+    f"{{{SVG}}}{name}" for name in ("g", "a", "title", "text", "path", "polygon", "polyline", "ellipse")
+)
+Point = tuple[float, float]
+_EACH = re.compile(r"(-?\d+(?:\.\d+)?)")
+_BETWEEN = str.maketrans("MCLZ,", "     ")
+"""What Graphviz writes between the numbers of a shape."""
+_COMMENT = ET.Element("comment")
+"""Stands for any."""
+
+
+def read(svg: str) -> ET.Element:
+    """The root of an SVG. Graphviz says of each group in a comment what it is; none of these is made an element."""
+    return ET.fromstring(svg, ET.XMLParser(target=ET.TreeBuilder(comment_factory=lambda _text: _COMMENT)))
+
+
+def numbers_of(shape: ET.Element) -> list[float]:
+    """The coordinates of a path or a polygon, one after the other."""
+    return list(map(float, (shape.get("d") or shape.get("points") or "").translate(_BETWEEN).split()))
+
+
+def points_of(shape: ET.Element) -> list[Point]:
+    """The points of a path or a polygon."""
+    numbers = numbers_of(shape)
+    return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+
+def points_in(element: ET.Element) -> Iterable[Point]:
+    """Corners and control points of what a group draws; not its text, which its box is as wide as."""
+    for shape in element.iter():
+        yield from points_of(shape)
+        if shape.tag == ELLIPSE:
+            x, y, rx, ry = (float(shape.get(name, "0")) for name in ("cx", "cy", "rx", "ry"))
+            yield from ((x - rx, y - ry), (x + rx, y + ry))
+
+
+def divided(curve: list[Point], at: float) -> tuple[list[Point], list[Point]]:
+    """A cubic curve in two, by de Casteljau."""
+    one, other, points = [curve[0]], [curve[-1]], curve
+    while len(points) > 1:
+        points = [(a[0] + (b[0] - a[0]) * at, a[1] + (b[1] - a[1]) * at) for a, b in pairwise(points)]
+        one.append(points[0])
+        other.insert(0, points[-1])
+    return one, other
+
+
+def move(element: ET.Element, dx: float, dy: float) -> None:
+    """Moves all that a group draws."""
+    for shape in element.iter():
+        move_shape(shape, dx, dy)
+
+
+def move_shape(shape: ET.Element, dx: float, dy: float) -> None:
+    """Moves one shape."""
+    for names in (("x", "y"), ("cx", "cy")):
+        for name, by in zip(names, (dx, dy), strict=True):
+            if shape.get(name):
+                shape.set(name, str(float(shape.get(name, "0")) + by))
+    for name in ("d", "points"):
+        if shape.get(name):
+            moved = iter([f"{number + (dy if n % 2 else dx):.2f}" for n, number in enumerate(numbers_of(shape))])
+            pieces = enumerate(_EACH.split(shape.get(name, "")))
+            shape.set(name, "".join(next(moved) if n % 2 else piece for n, piece in pieces))

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
 from inplace_magic.render.graph.columns import in_columns
-from inplace_magic.render.graph.shapes import (
+from inplace_magic.render.graph.labels import (
     ELLIPSE,
     GROUP,
     LINK,
@@ -60,11 +60,7 @@ _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
 
 
 def compact(svg: str) -> str:
-    """The same picture in about a third of the bytes; the same input gives the same text.
-
-    Args:
-        svg: as any version of Graphviz writes it.
-    """
+    """The same picture in about a third of the bytes; the same input gives the same text."""
     drawn = read(svg)
     in_columns(drawn)
     graph = drawn.find(GROUP)
@@ -224,7 +220,7 @@ def _path(points: Sequence[Point], letter: str, digits: int) -> str:
 
 
 def _without_room(text: str) -> str:
-    """Without the spaces that :mod:`.dot_labels` puts around Chinese letters, so that they are measured wide enough."""
+    """Without the spaces that :mod:`.labels` puts around Chinese letters, so that they are measured wide enough."""
     return text if width(text) == len(text) else text.strip()
 
 

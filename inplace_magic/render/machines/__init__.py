@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inplace_magic.render.machines.annotations import to_annotations
 from inplace_magic.render.machines.findings import to_findings_json
-from inplace_magic.render.machines.sarif import to_sarif
+from inplace_magic.render.machines.sarif import to_annotations, to_sarif
 from inplace_magic.report import Report
 
-FORMATS: dict[str, Callable[[Report], str]] = {
-    "json": to_findings_json,
-    "github": to_annotations,
-    "sarif": to_sarif,
-}
+FORMATS: dict[str, Callable[[Report], str]] = {"json": to_findings_json, "github": to_annotations, "sarif": to_sarif}
 """What ``--format`` takes, apart from ``text``."""

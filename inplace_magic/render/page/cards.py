@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from itertools import takewhile
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, ngettext, sentences
+from inplace_magic.hazards.pages import page_of
+from inplace_magic.language import LANGUAGES, N_, _, language, ngettext, sentences
 from inplace_magic.render import diffs, lettering, proofs, style, words
 from inplace_magic.render.excerpt import excerpts
 from inplace_magic.render.markup import CODE, code, details, esc, prose, tag
 from inplace_magic.render.page.listing import listing
-from inplace_magic.render.page.rule_page import rule_page
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.verdict import headline, is_unexplained
 from inplace_magic.report import Report
+
+PROGRAMS = {"Bad::": N_("Bad"), "Good::": N_("Good")}
+"""What stands above a program in a rule's page, and here."""
+_CODE = f"background:{style.ZEBRA};color:{style.INK};padding:4px 8px;margin:4px 0;overflow-x:auto"
+
+
+def rule_page(code: str) -> str:
+    """What the rule finds in one sentence, a bad and a good program, from its page; empty of a code that has none.
+
+    The reason stands in the finding's own message. When the rule is silent and what it is told by is in the site.
+    The sentence is in English, so a report in another language has the programs alone.
+    """
+    text = page_of(code)
+    if text is None:
+        return ""
+    headline, *blocks = text.split("\n\n")
+    said = " ".join(headline.replace("``", "`").split())
+    parts = [tag("div", "", prose(said))] if language() == LANGUAGES[0] else []
+    for mark, name in PROGRAMS.items():
+        program = takewhile(lambda block: block.startswith("    "), blocks[blocks.index(mark) + 1 :])
+        lines = textwrap.dedent("\n\n".join(program)).split("\n")
+        parts += [tag("b", "", esc(_(name))), tag("pre", _CODE, "\n".join(map(esc, lines)))]
+    return "".join(parts)
+
 
 FEW_CARDS = 8
 """Findings with a card of their own, the worst ones; each further one is a line, since many are most often alike."""
@@ -48,8 +74,6 @@ def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) 
     """The findings, worst first; notes are folded.
 
     Args:
-        report: whose findings.
-        most: cards of each kind.
         told: they were shown before, so they are folded as well.
     """
     serious = [finding for finding in report.findings if finding.is_alarm]

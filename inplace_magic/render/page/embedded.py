@@ -59,7 +59,4 @@ def embedded(svg: str, *, titles: bool = False) -> tuple[str, list[list[str]]]:
         for look, groups in bundles.items()
     )
     shown = _TWICE.sub(lambda found: found[1] or "", f"{_BEARER.sub(bared, rest)}{together}</svg>")
-    return shown, [
-        tags,
-        [said for groups in bundles.values() for said, _ in groups],
-    ]
+    return shown, [tags, [said for groups in bundles.values() for said, _ in groups]]

@@ -7,11 +7,16 @@ of numbers for a line (which of ``sources``, and the line in it), and by the cal
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
+from collections import deque
 from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
 from inplace_magic.analysis.effects import is_own_write
+from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.tree.folds import Fold
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
@@ -20,15 +25,29 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.diffs import is_tried
 from inplace_magic.render.drawing import Drawing
-from inplace_magic.render.graph.paths import path_between
-from inplace_magic.render.page.about import MAX_FACT, about_call, about_fold, about_tensor, facts, tensor_title
-from inplace_magic.render.page.packing import packed_text
-from inplace_magic.render.page.source_panel import Sources
+from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts, tensor_title
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
-from inplace_magic.render.scripts import minified, text_of
-from inplace_magic.render.theme import style_sheet
+from inplace_magic.render.theme import minified, style_sheet, text_of
 from inplace_magic.report import Report
+
+
+def packed(state: dict[str, Any]) -> str:
+    """Plain data as the value of ``data-state``."""
+    return packed_text(json.dumps(state, ensure_ascii=False, separators=(",", ":")))
+
+
+def packed_text(text: str) -> str:
+    """A text, as :func:`packed` packs JSON."""
+    deflate = zlib.compressobj(9, memLevel=9)
+    return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """The data that :func:`packed` packed."""
+    state: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)))
+    return state
+
 
 MAX_STEPS = 150
 """Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
@@ -74,9 +93,7 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
     """Vertices, findings' paths, source lines and steps of a report; the same report gives the same state.
 
     Args:
-        reading: the report while it is being read.
         expanded: keys of folded groups that the picture has open, as for ``to_svg``.
-        limit: up to how many boxes other groups are opened.
     """
     drawing = reading.drawing(expanded, limit)
     sources = Sources(reading.trace)
@@ -111,11 +128,7 @@ def script() -> str:
 
 @cache
 def live_script(*, copies: bool = False) -> str:
-    """:func:`script` and what mounts it on a report of a page, in a scope of its own.
-
-    Args:
-        copies: with buttons that copy fixes.
-    """
+    """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
     parts = ("page.js", "copies.js") if copies else ("page.js",)
     mounted = "\n".join(minified(text_of(part)) for part in parts)
     return f"(function(){{\n{script()}\n{mounted}\n}})();"
@@ -231,3 +244,35 @@ def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[An
 def _phrase(call: CallEvent, reading: Reading) -> str:
     where = words.place_in(call.callsite, reading.trace)
     return lettering.printable(lettering.shortened(f"{call.name}, {where}", MAX_FACT))
+
+
+def path_between(graph: AutogradGraph, saver: str, mutator: str) -> list[str]:
+    """Keys of the vertices on a shortest way between two calls, whichever way its arrows point, and what the second
+    one wrote; only the calls that are drawn when there is no such way.
+
+    The tensor that was saved is either an input of the saver or its output, and the mutator has it as an input; so the
+    shortest way is through that tensor and, where a view lies between, through the view.
+    """
+    drawn = {vertex.key for vertex in graph.tensors} | {vertex.key for vertex in graph.calls}
+    neighbours: dict[str, list[str]] = {key: [] for key in drawn}
+    for edge in graph.edges:
+        if edge.source in drawn and edge.target in drawn:
+            neighbours[edge.source].append(edge.target)
+            neighbours[edge.target].append(edge.source)
+    written = [edge.target for edge in graph.edges if edge.source == mutator and edge.kind == "data"]
+    before: dict[str, str | None] = {saver: None}
+    queue = deque([saver] if saver in drawn and mutator in drawn else [])
+    while queue and mutator not in before:
+        here = queue.popleft()
+        for key in neighbours[here]:
+            if key not in before and (key == mutator or key not in written):
+                before[key] = here
+                queue.append(key)
+    way: list[str] = []
+    at: str | None = mutator if mutator in before else None
+    while at is not None:
+        way.append(at)
+        at = before[at]
+    if not way:
+        way = [key for key in (mutator, saver) if key in drawn]
+    return [*reversed(way), *(key for key in dict.fromkeys(written) if key in drawn and key not in way)]

@@ -7,24 +7,26 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.effects import is_own_write
+from inplace_magic.analysis.opening import LIMIT, OVERVIEW
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, sentences
+from inplace_magic.record.options import SECTIONS
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, card, details, esc, image, prose, tag
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.explorer import explorer_state, has_copies, page_script
+from inplace_magic.render.page.explorer import explorer_state, has_copies, packed, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
-from inplace_magic.render.page.opened import PAGE, detail_of, opened_in
-from inplace_magic.render.page.packing import packed
 from inplace_magic.render.page.sections import (
     line_calls,
     line_section,
+    names_section,
     sentence_section,
     tensor_calls,
     tensor_section,
@@ -32,7 +34,43 @@ from inplace_magic.render.page.sections import (
 from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
+
+SCREEN = frozenset({"graph", "memory"})
+PAGE = frozenset({"graph", "timeline", "lines", "memory"})
+"""Of a file of its own, which is as long as it needs to be."""
+
+
+def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
+    """The names of the open sections, of :data:`SECTIONS`.
+
+    Args:
+        chosen: what the reader asked for, with ``all`` and ``none``; None for what suits the report.
+    """
+    if chosen is not None:
+        return SECTIONS if "all" in chosen else chosen
+    return frozenset() if is_calm(report) else SCREEN
+
+
+def detail_of(report: Report) -> int:
+    """Up to how many boxes groups are opened in a notebook.
+
+    It is an overview of the model, with what a finding is about, unless what the reader's own lines wrote in place is
+    all that there is to see.
+    """
+    if any(finding.is_alarm for finding in report.findings):
+        return OVERVIEW if any(call.modules for call in report.trace.calls) else LIMIT
+    own = any(call.callsite is not None and call.callsite.direct and is_own_write(call) for call in report.trace.calls)
+    return LIMIT if own else OVERVIEW
+
+
+def is_calm(report: Report) -> bool:
+    """Whether nothing is wrong and no line of the reader's own wrote in place; or something else stopped the cell."""
+    if is_unexplained(report) or any(finding.is_alarm for finding in report.findings) or report.trace.faults:
+        return False
+    return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))
+
 
 _PAGE = f"body{{margin:16px;background:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
 
@@ -42,9 +80,7 @@ def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened
     """HTML to stand in a notebook's output.
 
     Args:
-        report: what to show.
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        graph: draw the autograd graph.
         opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
     """
     return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))
@@ -75,6 +111,7 @@ def fragment_of(
         timeline,
         tensor_section(reading, opened="tensors" in opened),
         saved_section(reading, opened="saved" in opened),
+        names_section(report, opened="names" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
@@ -142,3 +179,16 @@ def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[st
     alt = sentences(_("{title}.").format(title=_title(reading)), reading.verdict)
     shown, unseen = embedded(svg)
     return image(shown, alt, css, class_="inplace-magic-graph"), unseen
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Graph:
+    """The autograd graph of a report; ``report.save("graph.svg")`` writes it, ``report.to_dot()`` gives it as DOT."""
+
+    report: Report
+
+    def __repr__(self) -> str:
+        return f"<Graph: {self.report.verdict}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": to_picture(self.report), "text/plain": repr(self)}

@@ -24,12 +24,7 @@ _WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 
 def listing(excerpt: Excerpt, *, named: bool) -> str:
-    """The table.
-
-    Args:
-        excerpt: the lines.
-        named: say above it what they are lines of.
-    """
+    """The table."""
     caption = (
         tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
     )

@@ -13,6 +13,7 @@ from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import roles_of
+from inplace_magic.report import Report
 
 LINE_ROWS = 2
 """The table of lines, which is what most look at, has so many times the rows of another one."""
@@ -20,6 +21,8 @@ MAX_SENTENCES = 100
 """Sentences on what was not seen; no table has them, so few reports should lose one."""
 
 
+MOST_CALLS = 1500
+"""Of a longer record nobody looks for memory with two names until ``report.suspects()`` is asked."""
 MAX_CODE = 60
 MAX_PHRASE = 160
 MAX_ERROR = 60
@@ -121,6 +124,16 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
         tag("ul", "margin:2px 0 6px", items),
         opened=opened,
     )
+
+
+def names_section(report: Report, *, opened: bool = False) -> str:
+    """The writes that a second name for the memory sees, as facts; a line that a card names is not told twice."""
+    if not report.calls or len(report.trace.calls) > MOST_CALLS:
+        return ""
+    told = {finding.mutation for finding in report.findings if finding.is_alarm}
+    met = [each for each in report.suspects() if each.read is not None and each.mutation not in told]
+    sentences = [each.told(lambda site: words.place_in(site, report.trace)) for each in met]
+    return sentence_section(_("Memory with two names"), sentences, opened=opened)
 
 
 def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:

@@ -1,7 +1,7 @@
 """The report as pandas tables: plain integers, booleans and strings, one table for each question.
 
 This is the only file that imports pandas. An unknown number is ``<NA>`` (the column is then ``Int64``), an unknown
-string is empty. The columns of each view are the keys of :data:`COLUMNS`, which also says what they hold.
+string is empty.
 """
 
 from __future__ import annotations
@@ -18,10 +18,6 @@ from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading, in_english
 from inplace_magic.render.tables.memory_rows import (
-    CALL_COLUMNS,
-    LINE_COLUMNS,
-    OP_COLUMNS,
-    SAVED_COLUMNS,
     SHORT_COLUMNS,
     Row,
     call_rows,
@@ -36,56 +32,32 @@ from inplace_magic.report import FrameView, Report
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS: dict[str, dict[str, str]] = {
-    "tensors": {
-        "tensor": "serial number in this watch, T1, T2, ...",
-        "name": "as the code calls it; empty when it has no name",
-        "version": "PyTorch's version counter; unknown for inference tensors",
-        "origin": "given (before the watch), created, viewed, mutated, reshaped, or shared (written through a view)",
-        "call": "index of the call that made or wrote it",
-        "made_by": "name of that call",
-        "place": "where that call stands",
-        "line": "its line number",
-        "code": "its source line",
-        "shape": "as PyTorch prints it, e.g. (8, 5)",
-        "dtype": "e.g. float32",
-        "device": "e.g. cpu, cuda:0",
-        "nbytes": "bytes of the elements; the storage may be larger",
-        "storage": "serial number of the memory behind it, S1, S2, ...; views share it",
-        "grad_fn": "the autograd node behind it; empty for a leaf",
-        "requires_grad": "whether autograd tracks it",
-        "is_leaf": "whether a gradient would arrive in its .grad",
-        "is_view": "whether it is a view of another tensor",
-        "same_object": "whether this version is an object and memory that existed before the call",
-        "saved_by": "autograd nodes that keep this version for backward",
-        "values_before": "elements before the write, of small CPU tensors",
-        "values_after": "elements after the write, of small CPU tensors",
-        "id": "Python's id, a fact and not a key: ids are used again",
-        "data_ptr": "address of the first element, a fact and not a key",
-    },
-    "calls": {
-        "call": "index, in the order in which the calls began",
-        "name": "as a reader would write it, e.g. torch.sigmoid",
-        "kind": "ordinary, view, in-place, metadata or query",
-        "place": "where it stands",
-        "line": "its line number",
-        "code": "its source line",
-        "inputs": "tensors that went in, with their versions",
-        "outputs": "tensors that came out, with their versions",
-        "mutations": "tensors that it wrote, with the version before and after",
-        "values": "elements that the writes changed, of small CPU tensors",
-        "effects": "what it did to each tensor, in words",
-        "grad_fn": "autograd nodes that it made",
-        "called_from": "places in the user's code that led to it, the nearest first",
-        "parent": "index of the call, such as backward, that ran the code which made this call",
-        "error": "what it raised",
-    },
-    "lines": LINE_COLUMNS,
-    "memory": CALL_COLUMNS,
-    "ops": OP_COLUMNS,
-    "saved": SAVED_COLUMNS,
+COLUMNS = {
+    "tensors": (
+        "tensor name version origin call made_by place line code shape dtype device nbytes storage grad_fn "
+        "requires_grad is_leaf is_view same_object saved_by values_before values_after id data_ptr"
+    ),
+    "calls": (
+        "call name kind place line code inputs outputs mutations values effects grad_fn called_from parent error"
+    ),
+    "lines": (
+        "place line code device allocated_bytes freed_bytes net_bytes peak_bytes peak_exact retained_bytes "
+        "saved_bytes calls tensors"
+    ),
+    "memory": (
+        "call name kind place line code device allocated_bytes freed_bytes net_bytes peak_bytes peak_exact "
+        "retained_bytes saved_bytes tensors"
+    ),
+    "ops": (
+        "op name in_backward call place line code device allocated_bytes freed_bytes net_bytes peak_bytes "
+        "peak_exact retained_bytes tensors"
+    ),
+    "saved": (
+        "tensor name version_saved version_last_seen node saved_as origin also_kept_by call place line code "
+        "shape dtype device nbytes storage storage_bytes first hooked"
+    ),
 }
-"""Columns of each view, in order, and what they hold."""
+"""Columns of each view, in order; ``docs/tables.md`` says what they hold."""
 
 
 @in_english
@@ -105,7 +77,7 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     trace = report.trace
     if view == "ops" and trace.level in ("calls", "writes") and trace.calls:
         warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
-    frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
+    frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view].split())
     ran = trace.ran
     if trace.discarded:
         frame.attrs["calls"] = f"{ran - trace.discarded:,} of {ran:,} were kept"

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from inplace_magic.analysis.memory.blocks import Entry
-from inplace_magic.analysis.memory.sums import LineMemory, MemoryRow, memory_by_call, memory_by_op
+from inplace_magic.analysis.memory.ledger import LineMemory, memory_by_call
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent, OpEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
@@ -22,25 +21,6 @@ BEFORE = N_("outside any torch call")
 WORKSPACE = N_("memory of no tensor in sight")
 """Stands in the place of what a call allocated for good, mostly a workspace of a library."""
 
-BYTES = {
-    "device": "the device that the numbers are about",
-    "allocated_bytes": "new memory: storages made, each counted once however many views it has",
-    "freed_bytes": "memory given back from when it began until the next one did",
-    "net_bytes": "allocated less freed; the column sums exactly to the change of the live bytes",
-    "peak_bytes": "the most that was alive inside",
-    "peak_exact": "whether that is exact; else an upper bound, at level calls of what was seen, without temporaries",
-    "retained_bytes": "of the allocated, what was alive when the watch ended",
-}
-
-LINE_COLUMNS = {
-    "place": "the cell or the file in which the line stands, or what else the memory is of",
-    "line": "its number",
-    "code": "its source",
-    **BYTES,
-    "saved_bytes": "what autograd nodes of the line keep for backward and no earlier line kept",
-    "calls": "how many calls the line made",
-    "tensors": "tensors on the storages that the line made",
-}
 SHORT_COLUMNS = {
     "line": "line",
     "code": "code",
@@ -52,51 +32,7 @@ SHORT_COLUMNS = {
     "kept_for_backward": "saved_bytes",
     "place": "place",
 }
-"""Of :data:`LINE_COLUMNS`, those that page, text and ``Report.memory`` have, by their names there."""
-CALL_COLUMNS = {
-    "call": "index of the call",
-    "name": "as a reader would write it",
-    "kind": "ordinary, view, in-place, metadata or query",
-    "place": "where it stands",
-    "line": "its line number",
-    "code": "its source line",
-    **BYTES,
-    "saved_bytes": "what autograd nodes of the call keep for backward and no earlier call kept",
-    "tensors": "tensors on the storages that the call made",
-}
-OP_COLUMNS = {
-    "op": "position of the operator; unknown for memory that no operator was seen to make or free",
-    "name": "the aten operator with its overload",
-    "in_backward": "whether the autograd engine ran it",
-    "call": "index of the call that ran it",
-    "place": "where that call stands",
-    "line": "its line number",
-    "code": "its source line",
-    **BYTES,
-    "tensors": "tensors on the storages that the operator made, as far as a call had them in hand",
-}
-SAVED_COLUMNS = {
-    "tensor": "the saved tensor; empty when it never appeared in a call",
-    "name": "as the code calls it",
-    "version_saved": "its version when it was saved",
-    "version_last_seen": "its version after the last write that was seen; another one than saved means trouble",
-    "node": "the autograd node that keeps it",
-    "saved_as": "the node's own name for it",
-    "origin": "leaf, input, output, clone of the input (copied before an in-place write), or made for backward",
-    "also_kept_by": "other nodes that keep the same storage",
-    "call": "index of the call that saved it; unknown when that was before the watch",
-    "place": "where that call stands",
-    "line": "its line number",
-    "code": "its source line",
-    "shape": "as PyTorch prints it",
-    "dtype": "e.g. float32",
-    "device": "e.g. cpu",
-    "nbytes": "bytes of its elements",
-    "storage": "serial number of the memory behind it",
-    "storage_bytes": "bytes of that memory, all of which the saving keeps alive",
-    "first": "whether it is the first to keep that memory; the bytes of these rows add up",
-    "hooked": "whether saved-tensor hooks packed it, so that what is kept is not known",
-}
+"""Of the columns of ``lines``, those that page, text and ``Report.memory`` have, by their names there."""
 
 
 def line_rows(reading: Reading) -> list[Row]:
@@ -107,42 +43,29 @@ def line_rows(reading: Reading) -> list[Row]:
 
 
 def _line(row: LineMemory, reading: Reading) -> Row:
-    about = _(WORKSPACE) if row.workspace else _(BEFORE) if row.before else ""
+    about = _about(row)
     return {
         **({"place": about, "line": None, "code": ""} if about else where(row.site)),
         "label": about or words.place_in(row.site, reading.trace),
-        "device": row.device,
-        "allocated_bytes": row.allocated_bytes,
-        "freed_bytes": row.freed_bytes,
-        "net_bytes": row.net_bytes,
-        "peak_bytes": row.peak_bytes,
-        "peak_exact": row.exact_peak,
-        "retained_bytes": row.retained_bytes,
-        "saved_bytes": row.saved_bytes,
-        "calls": sum([_passes(reading.calls.get(call)) for call in row.calls]),
+        **_bytes(row),
+        "calls": sum([reading.calls[call].passes if call in reading.calls else 1 for call in row.calls]),
         "tensors": _tensors(row.tensors, reading),
     }
-
-
-def _passes(call: CallEvent | None) -> int:
-    """How many calls one of the ledger stands for; of a part, some are not among those that are shown."""
-    return 1 if call is None else call.passes
 
 
 def call_rows(reading: Reading) -> list[Row]:
     """Memory by call."""
     rows: list[Row] = []
-    for row in memory_by_call(reading.trace, reading.ledger):
-        call = reading.calls.get(row.call) if row.call is not None else None
+    for entry in memory_by_call(reading.trace, reading.ledger):
+        call = reading.calls.get(entry.call) if entry.call is not None else None
         rows.append(
             {
-                "call": row.call,
-                "name": _call_name(row, call),
+                "call": entry.call,
+                "name": _about(entry) or (call.name if call is not None else ""),
                 "kind": call.kind if call is not None else "",
                 **where(call.callsite if call is not None else None),
-                **_bytes(row),
-                "saved_bytes": row.saved_bytes,
-                "tensors": _made(row.entry, reading),
+                **_bytes(entry),
+                "tensors": _made(entry, reading),
             }
         )
     return rows
@@ -152,22 +75,27 @@ def op_rows(reading: Reading) -> list[Row]:
     """Memory by operator; none at level ``calls``."""
     ops = reading.trace.ops
     rows: list[Row] = []
-    for row in memory_by_op(reading.trace, reading.ledger):
-        position = row.entry.op
-        op = ops[position] if position is not None and 0 <= position < len(ops) else None
-        call = reading.calls.get(row.call) if row.call is not None else None
+    for entry in reading.ledger.ops:
+        op = ops[entry.op] if entry.op is not None and 0 <= entry.op < len(ops) else None
+        call = reading.calls.get(entry.call) if entry.call is not None else None
+        name = op.name if op is not None else f"{call.name} (no operator)" if call is not None else _(BEFORE)
         rows.append(
             {
-                "op": row.entry.op,
-                "name": _op_name(row, op, call),
+                "op": entry.op,
+                "name": _(WORKSPACE) if entry.workspace else name,
                 "in_backward": op is not None and op.in_backward,
-                "call": row.call,
+                "call": entry.call,
                 **where(call.callsite if call is not None else None),
-                **_bytes(row),
-                "tensors": _made(row.entry, reading),
+                **_bytes(entry),
+                "tensors": _made(entry, reading),
             }
         )
     return rows
+
+
+def _about(entry: Entry) -> str:
+    """What stands in the place of a call; empty where there is one."""
+    return _(WORKSPACE) if entry.workspace else _(BEFORE) if entry.call is None else ""
 
 
 def saved_rows(reading: Reading) -> list[Row]:
@@ -219,32 +147,17 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
     }
 
 
-def _bytes(row: MemoryRow) -> Row:
+def _bytes(entry: Entry) -> Row:
     return {
-        "device": row.device,
-        "allocated_bytes": row.allocated_bytes,
-        "freed_bytes": row.freed_bytes,
-        "net_bytes": row.net_bytes,
-        "peak_bytes": row.entry.peak_bytes,
-        "peak_exact": row.entry.exact_peak,
-        "retained_bytes": row.retained_bytes,
+        "device": entry.device,
+        "allocated_bytes": entry.allocated_bytes,
+        "freed_bytes": entry.freed_bytes,
+        "net_bytes": entry.net_bytes,
+        "peak_bytes": entry.peak_bytes,
+        "peak_exact": entry.exact_peak,
+        "retained_bytes": entry.retained_bytes,
+        "saved_bytes": entry.saved_bytes,
     }
-
-
-def _op_name(row: MemoryRow, op: OpEvent | None, call: CallEvent | None) -> str:
-    if row.entry.workspace:
-        return WORKSPACE
-    if op is not None:
-        return op.name
-    return f"{call.name} (no operator)" if call is not None else BEFORE
-
-
-def _call_name(row: MemoryRow, call: CallEvent | None) -> str:
-    if row.entry.workspace:
-        return WORKSPACE
-    if row.call is None:
-        return BEFORE
-    return call.name if call is not None else ""
 
 
 def _made(entry: Entry, reading: Reading) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inplace_magic.analysis.memory.sums import Peak
+from inplace_magic.analysis.memory.ledger import Peak
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.memory import MemoryReading, Storage
@@ -69,8 +69,8 @@ def not_asked(reading: Reading) -> list[str]:
     asked = _readings(reading.trace)
     return [
         _(
-            "{device}: its allocator keeps no account that could be read, so the rows count the tensors in sight, "
-            "without rounding and without what libraries allocate for themselves."
+            "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding "
+            "and without memory of libraries."
         ).format(device=device)
         for device in dict.fromkeys(row.device for row in reading.memory)
         if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
@@ -115,10 +115,7 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
             said = _("Peak on {device}: {size}").format(device=peak.device, size=size)
         else:
             said = _("Peak on {device}: {size} at {place}, in `{call}`").format(
-                device=peak.device,
-                size=size,
-                place=words.place_in(call.callsite, reading.trace),
-                call=call.name,
+                device=peak.device, size=size, place=words.place_in(call.callsite, reading.trace), call=call.name
             )
         found.append(_("{said}.").format(said=_alive(said, peak, reading)))
     return found

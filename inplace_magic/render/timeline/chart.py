@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from inplace_magic.analysis.memory.blocks import Entry
-from inplace_magic.analysis.memory.sums import Peak
+from inplace_magic.analysis.memory.ledger import Peak
 from inplace_magic.language import _, sentences
 from inplace_magic.render import style, words
 from inplace_magic.render.markup import esc

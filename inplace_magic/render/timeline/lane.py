@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inplace_magic.analysis.keepings import Keeping
 from inplace_magic.analysis.lanes import Lane
-from inplace_magic.analysis.marks import Mark
+from inplace_magic.analysis.marks import Keeping, Mark
 from inplace_magic.analysis.timeline import Focus
 from inplace_magic.hazards import Hazard
 from inplace_magic.render import lettering, words
 from inplace_magic.render.markup import esc
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
-from inplace_magic.render.timeline.measure import fitting, width
-from inplace_magic.render.timeline.places import FEW, LEFT, RIGHT, Bar, Places, stacked
+from inplace_magic.render.timeline.places import FEW, LEFT, RIGHT, Bar, Places, fitting, stacked, width
 from inplace_magic.render.timeline.shapes import SHAPES, short
 
 
@@ -64,7 +62,6 @@ class LaneDrawing:
         """The lane as a group.
 
         Args:
-            y: its top.
             tops: the height of the life line of every lane that is shown, by key.
         """
         life, storage = y + self.life, self.lane.storage

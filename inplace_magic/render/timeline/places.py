@@ -5,9 +5,38 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from unicodedata import east_asian_width
 
-from inplace_magic.analysis.keepings import Keeping
+from inplace_magic.analysis.marks import Keeping
 from inplace_magic.analysis.timeline import Column
+
+NARROW, WIDE = "iljtfrI.,:;'|![]() -·", "mwMW@%…→⋯✗"
+
+
+def width(text: str, size: float, *, bold: bool = False) -> float:
+    """Pixels of a text in one of the fonts of :mod:`.style`, at a font size in pixels."""
+    return sum(map(_em, text)) * size * (1.08 if bold else 1)
+
+
+def fitting(text: str, room: float, size: float, *, bold: bool = False) -> str:
+    """The text, or its beginning and an ellipsis where it is wider than `room` pixels; empty where nothing fits."""
+    if width(text, size, bold=bold) <= room:
+        return text
+    text = text[: max(0, int(room / width(NARROW[0], size, bold=bold)))]  # more letters fit in no case
+    while text and width(f"{text}…", size, bold=bold) > room:
+        text = text[:-1]
+    return f"{text.rstrip()}…" if text else ""
+
+
+@cache
+def _em(letter: str) -> float:
+    if letter in NARROW:
+        return 0.36
+    if letter in WIDE or east_asian_width(letter) in "WF" or ord(letter) > 0xFFFF:
+        return 1.0
+    return 0.72 if letter.isupper() else 0.58
+
 
 WIDTH, LEFT, RIGHT, TOP = 840, 172, 16, 46
 SCALE = 4 / 3
@@ -79,7 +108,6 @@ def places_of(columns: Sequence[Column], labels: Sequence[float]) -> Places:
     """The columns as wide as they can be.
 
     Args:
-        columns: what to show.
         labels: how wide the label of each gap is; 0 for a gap without one, and for a call.
     """
     gaps = [max(GAP, round(label) + 8) if column.gap else 0 for column, label in zip(columns, labels, strict=True)]
@@ -98,8 +126,6 @@ def stacked(kept: Sequence[Keeping], places: Places, first: int | None) -> list[
     """The bars of a lane on as few levels as they fit on without overlap; those beyond ``BARS`` levels are left out.
 
     Args:
-        kept: the keepings.
-        places: the columns.
         first: index of the call whose keeping comes first, because a finding is about it.
     """
     same: dict[tuple[int, float], list[Keeping]] = {}

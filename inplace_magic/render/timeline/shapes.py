@@ -49,12 +49,7 @@ SHAPES: Final[dict[str, Shape]] = {
     ),
     "mutated": Shape("mw", 0, -6, "l6 10h-12z", _stroke(style.ORANGE_INK, 1, style.ORANGE), N_("written in place")),
     "uncounted": Shape(
-        "mn",
-        0,
-        6,
-        "l6-10h-12z",
-        _stroke(style.PURPLE_INK, 1.5, style.PURPLE),
-        N_("written past the version counter"),
+        "mn", 0, 6, "l6-10h-12z", _stroke(style.PURPLE_INK, 1.5, style.PURPLE), N_("written past the version counter")
     ),
     "unseen": Shape(
         "mu", 0, -6, "l6 10h-12z", _stroke(style.ORANGE_INK, 1.5, style.CARD), N_("written by a call not seen")

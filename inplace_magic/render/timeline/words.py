@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from inplace_magic.analysis.keepings import Keeping
 from inplace_magic.analysis.lanes import Lane
-from inplace_magic.analysis.marks import Mark
+from inplace_magic.analysis.marks import Keeping, Mark
 from inplace_magic.analysis.timeline import Column
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext

@@ -25,7 +25,6 @@ class Between:
     """Finds them, each pair of places once.
 
     Args:
-        texts: the text of each function that was met.
         line_in: a line of the text that holds a place, as the user sees it.
     """
 
@@ -48,7 +47,6 @@ class Between:
         ran for sure. Where a loop came round between the two places, it is one that assigns in place below the first.
 
         Args:
-            before: place of the last call before.
             after: place of the first call after it; None at the end of the block.
             names: names of what was written; if any candidate mentions one, only those count.
             called: all places of recorded calls: what was seen is no candidate.
@@ -78,11 +76,6 @@ class Between:
     def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
         """The one statement below a place, in its own function, that writes to one of the names; None when there are
         several or none. For a function that has returned before the next recorded call.
-
-        Args:
-            before: place of the last call before.
-            names: local names of what was written.
-            called: all places of recorded calls.
         """
         return self._within_lines(before, None, names, called, alone=False)
 

@@ -58,12 +58,7 @@ def literals(hook: Any) -> frozenset[Any]:
 
 
 def held(hook: Any, module: torch.nn.Module) -> Iterator[Held]:
-    """The tensors that a forward hook of a module can reach by the names in its code, and by the module.
-
-    Args:
-        hook: as it was registered.
-        module: the one that it was registered with.
-    """
+    """The tensors that a forward hook of a module can reach by the names in its code, and by the module."""
     function = function_of(hook)
     if function is None:
         return

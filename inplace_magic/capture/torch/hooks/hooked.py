@@ -163,11 +163,7 @@ class HookedLayers:
         return others
 
     def _list(self, hooks: int) -> None:
-        """Lists the hooked modules anew, where some may have been added and it was not done too often.
-
-        Args:
-            hooks: a number that goes up whenever somebody registers a hook.
-        """
+        """Lists the hooked modules anew, where some may have been added and it was not done too often."""
         if hooks != self._listed_at and self._listings < _MOST_LISTINGS:
             self._listings += 1
             self._listed_at = hooks

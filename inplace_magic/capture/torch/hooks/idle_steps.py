@@ -25,11 +25,7 @@ _MOST_NOTED = 1_000
 
 
 class IdleSteps:
-    """Notes such steps on this thread.
-
-    Args:
-        recorder: the record of the watch.
-    """
+    """Notes such steps on this thread."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

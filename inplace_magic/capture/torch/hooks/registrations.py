@@ -27,11 +27,7 @@ _DICTS = (dict, OrderedDict)
 
 
 class Registrations:
-    """Notes what modules take on this thread.
-
-    Args:
-        recorder: the record of the watch.
-    """
+    """Notes what modules take on this thread."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

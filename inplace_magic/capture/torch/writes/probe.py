@@ -81,7 +81,6 @@ class WriteProbe(probes.CallProbe):
 
     Args:
         recorder: knows places, and takes faults.
-        most: how many writes are kept.
     """
 
     def __init__(self, recorder: Recorder, most: int) -> None:
@@ -239,7 +238,6 @@ def examined(
     Args:
         told: the error alone.
         found: the node, its name for what it had saved, and that tensor.
-        ring: the newest writes.
     """
     (node, name, tensor), expected = found, told.refusal.expected
     sequence, (pointer, _version) = node_sequence(node), _where(tensor)

@@ -20,11 +20,6 @@ def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any
     names. Of several, those count whose own ``_saved_…`` raises the very error; reading it unpacks, which is safe where
     nobody's hooks packed, and others are not read. The engine goes from the youngest node to the oldest, so of those
     the youngest is the one.
-
-    Args:
-        roots: nodes with which the backward began.
-        refusal: what its error told.
-        text: the error's.
     """
     fitting = [found for found in _kept(roots) if _fits(found[2], refusal)]
     if len(fitting) > 1:

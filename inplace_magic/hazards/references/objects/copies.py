@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.ways import assigned, way_to
+from inplace_magic.hazards.references.objects.ways import assigned, level_of, way_to
 from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
@@ -49,12 +50,12 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
         held = story.holdings.get(call.index, ())
         for mutation in call.mutations if held and call.error is None else ():
             tensor = _tensor(story, mutation, held)
-            copy = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
+            copy = _written_through(story, call, mutation, tensor, held)
             if tensor is None or copy is None:
                 continue
             asked = tensor, _key(copy)
             if asked not in copied:
-                copied[asked] = _is_copied(story, tensor, copy)
+                copied[asked] = _is_copied(story, call, tensor, copy)
             if not copied[asked]:
                 continue
             originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
@@ -66,26 +67,6 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
             again = _of_both(originals, first[1]) if first[0].object != copy.object else None
             if again is not None and builds_on_itself(story, call, mutation):
                 yield PastAnother(call, tensor, copy, again)
-
-
-def comes_by_copies(story: Story, call: CallEvent, later: CallEvent, tensor: int) -> bool:
-    """Whether a later call comes to a tensor that a line writes by nothing but what the line has written it by, as in
-    ``state = step(state)``, where each copy is made of the one before; or nobody looked by what it comes."""
-    line = (later for later in story.given_to.get(tensor, ()) if later.callsite == call.callsite)
-    copies = {h.object for each in line for h in _written_by(story, each, tensor)}
-    if not copies:
-        return False
-    held = [holding for holding in story.holdings.get(later.index, ()) if holding.tensor == tensor]
-    if later.callsite == call.callsite:
-        first = {h.object for h in story.holdings.get(call.index, ()) if h.tensor == tensor} - copies
-        return not first & {holding.object for holding in held}
-    return {holding.object for holding in held if holding.level == 0} <= copies
-
-
-def _written_by(story: Story, call: CallEvent, tensor: int) -> list[Holding]:
-    held = story.holdings.get(call.index, ())
-    found = _through(story, call, story.bindings.written_operand(call, tensor), tensor, held)
-    return [found] if found is not None else []
 
 
 def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | None:
@@ -101,12 +82,12 @@ def _key(holding: Holding) -> _Key:
     return holding.kind, before_last_step(holding.path)[1]
 
 
-def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
+def _is_copied(story: Story, call: CallEvent, tensor: int, copy: Holding) -> bool:
     """Whether nothing but objects of one class was seen to hold a tensor, under one key, and no name of it was handed
     out more than once: layers that share a cache got it from somebody."""
     if any(_key(holding) != _key(copy) for holding in story.holdings_of.get(tensor, ())):
         return False
-    if _is_tied(story, copy):
+    if _is_tied(story, call, copy):
         return False
     made = story.bindings.made_at.get(tensor)
     name = made.targets[0] if made is not None and made.targets and len(made.targets) == 1 else None
@@ -122,12 +103,14 @@ def _is_copied(story: Story, tensor: int, copy: Holding) -> bool:
     return len(loads) == 1 and not any(isinstance(node, repeated) for node in listing.around(loads[0]))
 
 
-def _is_tied(story: Story, copy: Holding) -> bool:
-    """Whether the text hands the entry on by itself, as ``second.table = first.table`` and ``Layer(4, first.table)``.
+def _is_tied(story: Story, call: CallEvent, copy: Holding) -> bool:
+    """Return whether the text hands the entry on by itself, as ``second.table = first.table`` and ``Layer(4,
+    first.table)``; not where that very entry is written below: who takes a tensor and writes it took it for a copy.
     ``Node(node.tensor, node.name)``, of whose arguments each is an attribute of one object, copies that object."""
-    key = before_last_step(copy.path)[1]
+    key, here = before_last_step(copy.path)[1], call.callsite.function if call.callsite is not None else ""
     for alias in story.aliases.statements:
-        if alias.target != alias.source and alias.target.endswith(key) and alias.source.endswith(key):
+        both = alias.target != alias.source and alias.target.endswith(key) and alias.source.endswith(key)
+        if both and (alias.function, alias.target) != (here, copy.path):
             return True
     for listing in texts(story.trace) if key.startswith(".") else ():
         for node in listing.nodes:
@@ -203,6 +186,18 @@ def _through(
         ]
         here = fitting if fitting or prefix else []
     return here[0] if len({holding.object for holding in here}) == 1 else None
+
+
+def _written_through(
+    story: Story, call: CallEvent, mutation: Mutation, tensor: int | None, held: Sequence[Holding]
+) -> Holding | None:
+    """Return by way of which object a line writes a tensor, or a function that handed it on to that line."""
+    own = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
+    for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
+        level = level_of(call.callsite, owned.site)
+        handed = (h for h in held if h.tensor == tensor and (h.level, h.path) == (level, owned.path))
+        own = own or next(handed, None)
+    return own
 
 
 def _of_both(originals: Sequence[Holding], others: Sequence[Holding]) -> Holding | None:

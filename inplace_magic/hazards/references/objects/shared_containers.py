@@ -1,7 +1,7 @@
-"""A dictionary or list that all objects of a class have, or all calls of a function, and a tensor in it that two write.
+"""A dictionary or list that all objects of a class have as a default, and a tensor in it that two write.
 
-``def __init__(self, counts={})`` and ``sums = {}`` in the body of a class are evaluated once. Which object's method
-wrote is in the record; where its dictionary comes from stands in the text, since no call of torch's makes one.
+``def __init__(self, counts={})`` is evaluated once. Which object's method wrote is in the record; where its dictionary
+comes from stands in the text, since no call of torch's makes one.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
@@ -32,8 +31,7 @@ class SharedContainer:
     attribute: str
     """``counts`` of ``self.counts[bay]``."""
     owner: str
-    """The class; or its parameter whose default it is."""
-    kind: Literal["class", "default"]
+    """The parameter whose default it is."""
 
 
 def shared_by_objects(story: Story) -> Iterator[SharedContainer]:
@@ -91,13 +89,9 @@ def _container(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Sh
     if not own or not isinstance(holder, ast.Attribute) or listing is None:
         return None
     owner = class_around(listing, site)
-    if owner is None or _is_meant_for_all(story, owner.name, holder.attr):
-        return None
-    if not any(_bindings(owner, holder.attr)) and any(_binds(entry, holder.attr) for entry in owner.body):
-        return SharedContainer(call, site, tensor, holder.attr, owner.name, "class")
-    left_out = default_left_out(story, owner, holder.attr)
+    left_out = default_left_out(story, owner, holder.attr) if owner is not None else None
     if left_out is not None and is_container(left_out[1]):
-        return SharedContainer(call, site, tensor, holder.attr, left_out[0], "default")
+        return SharedContainer(call, site, tensor, holder.attr, left_out[0])
     return None
 
 
@@ -106,24 +100,6 @@ def class_around(listing: Listing, site: Callsite) -> ast.ClassDef | None:
     statement = listing.statement_at(site)
     around = listing.around(statement) if statement is not None else ()
     return next((node for node in around if isinstance(node, ast.ClassDef)), None)
-
-
-def _is_meant_for_all(story: Story, owner: str, attribute: str) -> bool:
-    """Whether a text says ``Meter.sums`` or ``cls.sums``."""
-    said = {f"{owner}.{attribute}", f"cls.{attribute}"}
-    for listing in texts(story.trace):
-        for node in listing.nodes:
-            if isinstance(node, ast.Attribute) and node.attr == attribute and expressions.path_text(node) in said:
-                return True
-    return False
-
-
-def _binds(entry: ast.stmt, attribute: str) -> bool:
-    """Whether a statement of a class's body makes a dictionary or list for an attribute."""
-    if not isinstance(entry, (ast.Assign, ast.AnnAssign)) or not is_container(entry.value):
-        return False
-    targets = entry.targets if isinstance(entry, ast.Assign) else [entry.target]
-    return any(isinstance(target, ast.Name) and target.id == attribute for target in targets)
 
 
 def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:

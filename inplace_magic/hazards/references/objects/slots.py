@@ -1,7 +1,9 @@
-"""Where a list or dict of the user's keeps one tensor in several slots, and who reads it there.
+"""Where a list or dict of the user's keeps one tensor in several slots, who writes it there, and who reads it.
 
 ``curve.append(total)`` in a loop puts the same tensor into each slot as long as ``total`` is written in place. The
-namespace shows at the end which slots hold it (``curve[0]``, ``replay[3][2]``, ``logs[1]["loss"]``).
+namespace shows at the end which slots hold it (``curve[0]``, ``replay[3][2]``, ``logs[1]["loss"]``); which ones did
+when a line wrote the tensor was seen (:class:`~inplace_magic.record.names.Holding`): ``dict.fromkeys(names, t)`` and
+``[[t] * 3 for _ in rows]`` repeat a reference, whatever the slots hold later.
 """
 
 from __future__ import annotations
@@ -9,60 +11,212 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.one_list import is_still_there
-from inplace_magic.hazards.references.objects.passes import made_and_written_by_one_line
+from inplace_magic.hazards.references.objects.two_slots import is_said_to_be_one
+from inplace_magic.hazards.references.objects.ways import is_on, level_of
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation
-from inplace_magic.record.names import AliasStatement, Holding
-from inplace_magic.record.paths import before_last_step, entries_in
+from inplace_magic.record.names import Holding
+from inplace_magic.record.paths import (
+    before_first_step,
+    before_last_step,
+    entries_in,
+    has_plain_keys,
+    is_entry,
+    without_keys,
+)
 from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, texts, whole_listing
-from inplace_magic.source.variables import variables_read
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, whole_listing
+from inplace_magic.source.variables import mentions, variables_read
+
+Two = tuple[str, str]
+"""Two slots that are one tensor."""
+
+_LATER = 64
+"""Calls after a write that are asked by which slot they read."""
+_COLLECTS = frozenset(("list", "tuple", "sorted", "deque", "collections.deque"))
+"""What goes through an iterator and keeps each entry."""
 
 
-def kept_and_read(story: Story, mutation: Mutation) -> tuple[str, str] | None:
-    """Two slots that one statement filled with the written tensor in several of its runs, and that are read after the
-    last write; None where there are none."""
-    meta = story.observations.get(mutation.tensor)
-    if meta is None or meta.is_trainable:
+def several_at_the_end(story: Story, tensor: int) -> dict[str, list[str]]:
+    """Return the slots that hold a tensor, or an object around it, by the list or dict that has several of them:
+    ``log["lr"]`` may have one at ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and
+    ``clouds[1].pos``."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in story.names.get(tensor, ()):
+        for entry in entries_in(name):
+            found.setdefault(entry, []).append(name)
+    return {container: slots for (container, _below), slots in found.items() if container and len(slots) > 1}
+
+
+def kept_and_read(story: Story, tensor: int) -> Two | None:
+    """Return two slots that were filled one after the other with a tensor which was written again and again, where
+    somebody reads them after the last write."""
+    meta = story.observations.get(tensor)
+    if meta is None or meta.is_trainable or len(story.writes_to_tensor.get(tensor, ())) < 2:
         return None  # a parameter may well stand twice in a list
-    tensor = mutation.tensor
-    once = len(story.writes_to_tensor.get(tensor, ())) < 2
-    if once and not made_and_written_by_one_line(story, mutation):
-        return None
-    for container, slots in slots_of(story, tensor).items():
-        if len(slots) < 2 or not _is_filled(story, container, tensor):
-            continue
-        if not _reads_another_slot(story, tensor, container):
-            continue
-        if not once or _reads_an_earlier_slot(story, tensor, container, slots):
+    for container, slots in several_at_the_end(story, tensor).items():
+        if _is_filled(story, container, slots, tensor) and _reads_another_slot(story, tensor, container):
             return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
 
 
-def gradients_kept_twice(story: Story) -> Iterator[tuple[Write, int, tuple[str, str]]]:
-    """(backward that added, gradient, two slots) where a list or dict holds the gradient of one parameter twice, as
-    ``grads.append(w.grad)`` does after each of two backwards, and is read when both are there."""
-    for backward in story.trace.backwards:
-        for entry in backward.added_to:
-            if len(story.names.get(entry.leaf, ())) > 1:
-                continue  # a parameter in two places has one gradient in two
-            added = story.added_to[entry.storage]
-            for tensor in story.bindings.by_storage.get(entry.storage, ()):
-                for container, slots in slots_of(story, tensor).items():
-                    if len(slots) > 1 and next(_reads(story, tensor, added[-1], container), None) is not None:
-                        site = story.calls[added[-1]].callsite
-                        write = Write(None, None, added[-1], site=site)
-                        yield write, tensor, (f"`{slots[0]}`", f"`{slots[-1]}`")
+def gradients_kept_twice(story: Story) -> Iterator[tuple[Write, int, Two]]:
+    """Yield (backward that added, gradient, two slots) where a list or dict holds the gradient of one parameter twice,
+    as ``grads.append(w.grad)`` does after each of two backwards, and is read when both are there."""
+    for entry in (entry for backward in story.trace.backwards for entry in backward.added_to):
+        if len(story.names.get(entry.leaf, ())) > 1:
+            continue  # a parameter in two places has one gradient in two
+        added = story.added_to[entry.storage][-1]
+        for tensor in story.bindings.by_storage.get(entry.storage, ()):
+            for container, slots in several_at_the_end(story, tensor).items():
+                if next(_reads(story, tensor, added, container), None) is not None:
+                    write = Write(None, None, added, site=story.calls[added].callsite)
+                    yield write, tensor, (f"`{slots[0]}`", f"`{slots[-1]}`")
+
+
+def _is_filled(story: Story, container: str, slots: list[str], tensor: int) -> bool:
+    """Return whether a statement stores into a list or dict one by one, or led to the last write; or one held the
+    tensor when that was written again: a pair that is made of it afterwards means one tensor."""
+    root, last = container.partition("[")[0].rpartition(".")[2], story.writes_to_tensor[tensor][-1][0].callsite
+    stores = (alias.target.partition("[") for alias in story.trace.aliases)
+    if any(entry and owner.rpartition(".")[2] == root for owner, entry, _rest in stores):
+        return True
+    if is_entry(slots[0]) and any(is_entry(holding.path) for holding in story.holdings_of.get(tensor, ())):
+        return True
+    return any(_list_filled(place) == container for place in (last.chain if last is not None else ()))
+
+
+def _list_filled(site: Callsite) -> str | None:
+    """Return the list of ``c = [f(i) for i in …]`` and ``c.append(f(i))``, for the place of ``f(i)``; that of ``c =
+    list(loader)``, for the place of what is gone through."""
+    statement, value = expressions.parse(site.statement), expressions.parse(site.expression)
+    if isinstance(value, ast.Call) and path_text(value.func) in _COLLECTS and len(site.bound or ()) == 1:
+        return (site.bound or ("",))[0]
+    entry, name = None, None
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.ListComp):
+        entry, name = statement.value.elt, path_text(statement.targets[0])
+    elif isinstance(statement, ast.Call) and isinstance(statement.func, ast.Attribute) and len(statement.args) == 1:
+        entry, name = statement.args[0], path_text(statement.func.value)
+    return name if entry is not None and value is not None and ast.dump(entry) == ast.dump(value) else None
+
+
+def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> Two | None:
+    """Return two slots of one list or dict that held the written tensor when a line wrote it by the one, or in each
+    pass of a loop over all, where it is read by another one later."""
+    held = [h for h in story.holdings.get(call.index, ()) if is_on(story, h.tensor, mutation)]
+    if len(held) < 2 or call.callsite is None:
+        return None
+    if mutation.storage in story.trained_memories or story.is_gradient(mutation):
+        return None  # one may well tie these
+    for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
+        level = level_of(call.callsite, owned.site)
+        for container, slots in _several([each for each in held if each.level == level]):
+            said = owned.path if without_keys(owned.path) == without_keys(slots[0].path) else None
+            several = said is not None or _is_gone_through(story, call, mutation, owned, container, held, slots)
+            if several and _is_read_by_another(story, call, mutation, owned, container, said):
+                one = said if said in {slot.path for slot in slots} else slots[0].path
+                other = next(slot.path for slot in slots if slot.path != one)
+                return f"`{one}`", f"`{other}`"
+    return None
+
+
+def _several(held: list[Holding]) -> Iterator[tuple[str, list[Holding]]]:
+    """Yield (container, slots) for what holds one tensor, or one object around it, more than once: ``states`` with
+    ``states[0][1]`` and ``states[2][1]``. What holds several objects around it is left out: they may have got it."""
+    found: dict[tuple[int, str, str], list[Holding]] = {}
+    for holding in held:
+        for container, below in entries_in(holding.path):
+            found.setdefault((holding.tensor, container, below), []).append(holding)
+    for (_tensor, container, _below), slots in found.items():
+        one_object = is_entry(slots[0].path) or len({slot.object for slot in slots}) == 1
+        if one_object and len({slot.path for slot in slots}) > 1:
+            yield container, slots
+
+
+def _is_gone_through(
+    story: Story,
+    call: CallEvent,
+    mutation: Mutation,
+    owned: Owned,
+    container: str,
+    held: list[Holding],
+    slots: list[Holding],
+) -> bool:
+    """Return whether a line writes the tensor in several passes of a loop over the container, each time on top of the
+    last, and nothing else holds it: who goes through ``[counts[word] for word in text]`` means to count a word
+    twice."""
+    objects = {slot.object for slot in slots}
+    writes = (each for each, _ in story.writes_to_storage.get(mutation.storage or 0, ()) if each.index < call.index)
+    if any(each.object not in objects for each in held) or not builds_on_itself(story, call, mutation):
+        return False
+    if not any(each.callsite == call.callsite for each in writes):
+        return False
+    listing, root = whole_listing(story.trace, owned.site), before_first_step(owned.path)[0]
+    statement = listing.statement_at(owned.site) if listing is not None else None
+    for loop in listing.around(statement) if listing is not None and statement is not None else ():
+        if isinstance(loop, (ast.For, ast.AsyncFor)) and mentions(loop.target, root):
+            over = (path_text(node) for node in ast.walk(loop.iter) if isinstance(node, ast.expr))
+            return container in over
+    return False
+
+
+def _is_read_by_another(
+    story: Story, call: CallEvent, mutation: Mutation, owned: Owned, container: str, said: str | None
+) -> bool:
+    """Return whether a later line goes to the tensor by the container, and not by the one slot that was written
+    alone."""
+    one_slot = said is not None and has_plain_keys(said)
+    later = [each for each in story.given_memory(mutation.storage) if each.index > call.index][:_LATER]
+    for each in later:
+        if not each.looks_at_values or each.callsite is None or each.callsite.same_line(call.callsite):
+            continue
+        places = [place for place in each.callsite.chain if place.same_function(owned.site)]
+        slots = {path for place in places for path in paths_in(place.statement) if path.startswith(f"{container}[")}
+        if one_slot and slots and all(path == said or path.startswith((f"{said}[", f"{said}.")) for path in slots):
+            continue
+        if slots or reads_through(story, each.callsite, container):
+            return True
+    return False
+
+
+def are_meant_as_one(story: Story, tensor: int, slots: Two, write: CallEvent) -> bool:
+    """Return whether two slots may well hold one tensor: another function gives one of them what the other holds, as
+    ``store["latest"] = store["now"]`` in ``__init__`` does; or both name a tensor that has a place of its own."""
+    (before, one), (other_before, other) = (before_last_step(slot.strip("`")) for slot in slots)
+    said = before == other_before and is_said_to_be_one(story, one, other, but_in=write.callsite)
+    return said or is_filed_elsewhere(story, tensor, write)
+
+
+def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bool:
+    """Return whether the slots of a list held a tensor before anybody wrote it, and another list or dict held it as
+    well: ``rows = [table[word] for word in text]`` names it by that other one, and to write it twice counts it
+    twice."""
+    first = next((call for call, _ in story.writes_to_tensor.get(tensor, ()) if call.index in story.holdings), write)
+    held = [h for h in story.holdings.get(first.index, ()) if h.tensor == tensor] if first is not None else []
+    held = [holding for holding in held if is_entry(holding.path)]
+    at_the_end = Counter(before_first_step(name)[0] for name in story.names.get(tensor, ()) if is_entry(name))
+    for root in {before_first_step(holding.path)[0] for holding in held}:
+        inside = [holding for holding in held if before_first_step(holding.path)[0] == root]
+        objects = {holding.object for holding in inside}
+        if len({holding.path for holding in inside}) < 2:
+            continue
+        in_sight = any(holding.object not in objects for holding in held)
+        others = at_the_end.keys() - {before_first_step(holding.path)[0] for holding in held}
+        if in_sight or any(at_the_end[other] == 1 for other in others):
+            return True
+    return False
 
 
 def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
-    """Whether somebody reads the container after the last write who does not just read each slot as soon as it is
-    filled, like ``print(batches[-1])`` below ``batches.append(buffer)``."""
+    """Return whether somebody reads the container after the last write who does not just read each slot as soon as it
+    is filled, like ``print(batches[-1])`` below ``batches.append(buffer)``."""
     writes = [write.index for write, _ in story.writes_to_tensor[tensor]]
     reads = list(_reads(story, tensor, writes[0], container))
     last = Counter(read.callsite for read in reads if read.index > writes[-1])
@@ -70,124 +224,9 @@ def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
     return any(times > 1 or place not in before for place, times in last.items())
 
 
-def _reads_an_earlier_slot(story: Story, tensor: int, container: str, slots: list[str]) -> bool:
-    """Whether somebody reads, after the last write, all of the container or a slot that was filled before the last one.
-    Of ``maps[i]`` nobody knows which one it is."""
-    last = story.writes_to_tensor[tensor][-1][0].index
-    name, keys = container.rpartition(".")[2], {slot[len(container) :] for slot in slots[:-1]}
-    for read in _reads(story, tensor, last, container):
-        for place in read.callsite.chain if read.callsite is not None else ():
-            listing = listing_of(story.trace, place)
-            statement = listing.statement_at(place) if listing is not None else None
-            if listing is None or statement is None:
-                continue
-            heads = [node.iter for node in listing.around(statement) if isinstance(node, (ast.For, ast.AsyncFor))]
-            nodes = [node for part in (*heads, *read_parts(statement)) for node in ast.walk(part)]
-            picked = [node for node in nodes if isinstance(node, ast.Subscript) and names(node.value, name)]
-            if any(before_last_step(path_text(node) or "")[1] in keys for node in picked):
-                return True
-            below = {id(node.value) for node in picked}
-            if any(names(node, name) and id(node) not in below for node in nodes):
-                return True
-    return False
-
-
-def slots_of(story: Story, tensor: int) -> dict[str, list[str]]:
-    """The slots that hold a tensor, or an object around it, by the list or dict: ``log["lr"]`` may have one at
-    ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and ``clouds[1].pos``."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name in story.names.get(tensor, ()):
-        for entry in entries_in(name):
-            found.setdefault(entry, []).append(name)
-    return {container: slots for (container, _below), slots in found.items() if container}
-
-
-def two_slots_of(story: Story, tensor: int, container: str) -> tuple[str, str] | None:
-    """Two slots of a list or dict that hold a tensor at the end of the watch."""
-    names = slots_of(story, tensor).get(container, ())
-    return (f"`{names[0]}`", f"`{names[1]}`") if len(names) > 1 else None
-
-
-def _is_filled(story: Story, container: str, tensor: int) -> bool:
-    """Whether one slot was filled after another, as a statement says or as was seen."""
-    return _fills(story, container, tensor) or _filled_between_writes(story, tensor, container)
-
-
-def _fills(story: Story, container: str, tensor: int) -> bool:
-    """Whether a statement in a loop, or in a function, stores into the container, so that each of its runs stores
-    anew: ``curve.append(total)``, ``snapshots[epoch] = centroids``."""
-    root = container.partition("[")[0]
-    last = root.rpartition(".")[2]
-    for alias in story.trace.aliases:
-        owner = alias.target.partition("[")[0].rpartition(".")[2]
-        if "[" not in alias.target or not (
-            owner == last
-            or _is_given_by(story, root, owner, alias)
-            or _is_given_by_the_run(story, root, owner, alias, tensor)
-        ):
-            continue
-        listing = whole_listing(story.trace, alias)
-        if listing is not None:
-            statement = listing.statement_on(alias.line)
-            if statement is not None and runs_again(listing, statement):
-                return True
-    return False
-
-
-def _filled_between_writes(story: Story, tensor: int, container: str) -> bool:
-    """Whether a list or dict was seen to hold a tensor in more slots at one write than at another: each of them was to
-    keep what the tensor was just then, whatever the statement that stored it looks like."""
-    seen: dict[tuple[int, int], dict[int, list[Holding]]] = {}
-    for holding in story.holdings_of.get(tensor, ()):
-        if holding.path.startswith(f"{container}[") and story.calls[holding.call].mutations:
-            at = seen.setdefault((holding.object, holding.level), {})
-            at.setdefault(holding.call, []).append(holding)
-    return any(
-        len(before) != len(after) and is_still_there(story, container, before[0], after[0])
-        for at in seen.values()
-        for before, after in pairwise(at.values())
-    )
-
-
-def _is_given_by(story: Story, container: str, owner: str, stores: AliasStatement) -> bool:
-    """Whether the function of a statement returns what the statement fills, and the container was bound to a call of
-    that function: ``history = record()``."""
-    where = (stores.function, stores.cell, stores.file)
-    returns = (a for a in story.trace.aliases if a.target == "return" and a.source == owner)
-    if not any((a.function, a.cell, a.file) == where for a in returns):
-        return False
-    function = stores.function.rpartition(".")[2]
-    return any(
-        isinstance(node, ast.Assign)
-        and any(path_text(target) == container for target in node.targets)
-        and any(isinstance(part, ast.Call) and names(part.func, function) for part in ast.walk(node.value))
-        for listing in texts(story.trace)
-        for node in listing.nodes
-    )
-
-
-def _is_given_by_the_run(story: Story, container: str, owner: str, stores: AliasStatement, tensor: int) -> bool:
-    """Whether the run of the function in which a tensor was written gave what its statement fills to a caller that put
-    it into the container: ``kept = net(x)``, which runs a `forward`."""
-    where = (stores.function, stores.cell, stores.file)
-    returns = (a for a in story.trace.aliases if a.target == "return" and a.source == owner)
-    if not any((a.function, a.cell, a.file) == where for a in returns):
-        return False
-    for call, _mutation in story.writes_to_tensor.get(tensor, ())[-1:]:
-        for place in call.callsite.chain if call.callsite is not None else ():
-            given = place.caller is not None and container in (place.caller.targets or ())
-            if given and (place.function, place.cell, place.file) == where:
-                return True
-    return False
-
-
-def runs_again(listing: Listing, statement: ast.stmt) -> bool:
-    """Whether a statement stands in a function or in a loop."""
-    return any(isinstance(node, (*LOOPS, *FUNCTIONS)) for node in listing.around(statement))
-
-
 def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:
-    """The calls after another one, queries such as ``item()`` among them, that read a tensor by way of a container."""
+    """Yield the calls after another one, queries such as ``item()`` among them, that read a tensor by way of a
+    container."""
     through: dict[Callsite | None, bool] = {}
     for call in story.given_to.get(tensor, ()):
         if call.index <= after:
@@ -216,8 +255,8 @@ def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
 
 
 def _reads_what_was_taken(story: Story, site: Callsite | None, container: str) -> bool:
-    """Whether a place says a name that its function gave to something taken from a container:
-    ``drawn = random.sample(self.buffer, 8)``, then ``for state, action in drawn``. How many there are is none of it."""
+    """Return whether a place says a name that its function gave to something taken from a container: ``drawn =
+    random.sample(self.buffer, 8)``, then ``for state, action in drawn``."""
     last = container.partition("[")[0].rpartition(".")[2]
     listing = listing_of(story.trace, site) if site is not None else None
     statement = listing.statement_at(site) if listing is not None and site is not None else None
@@ -236,7 +275,7 @@ def _reads_what_was_taken(story: Story, site: Callsite | None, container: str) -
 
 
 def _is_counted(listing: Listing, node: ast.AST) -> bool:
-    """Whether only the length of something is asked."""
+    """Return whether only the length of something is asked."""
     above = listing.parents.get(node)
     return isinstance(above, ast.Call) and names(above.func, "len")
 
@@ -252,6 +291,11 @@ def read_parts(statement: ast.stmt) -> list[ast.AST]:
     if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)):
         return []
     return [statement]
+
+
+def runs_again(listing: Listing, statement: ast.stmt) -> bool:
+    """Whether a statement stands in a function or in a loop."""
+    return any(isinstance(node, (*LOOPS, *FUNCTIONS)) for node in listing.around(statement))
 
 
 def names(node: ast.AST, name: str) -> bool:

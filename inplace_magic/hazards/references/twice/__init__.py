@@ -1,1 +1,0 @@
-"""One memory that a function gives as two results."""

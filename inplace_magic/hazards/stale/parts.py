@@ -1,0 +1,201 @@
+"""A tensor and a part of it, or a second tensor on its memory, that a line takes for values of its own.
+
+``first = x[0]`` and ``kept.append(x.detach())`` copy nothing. Two rows: the memory was written, and what was taken is
+read as if it were old; and what was taken was written and used as new values, and the rest of the program reads the
+memory as if nobody had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Hazard, finding
+from inplace_magic.hazards.fixes.of_origin import copied_where_taken
+from inplace_magic.hazards.references.engine import (
+    Reference,
+    Stale,
+    began_as_a_buffer,
+    gone_stale,
+    is_there_to_be_written,
+    writes_since,
+)
+from inplace_magic.hazards.references.handed import is_called_alone
+from inplace_magic.hazards.references.objects.kept_weights import is_the_best_so_far
+from inplace_magic.hazards.references.origins import builds_on_itself, is_of
+from inplace_magic.hazards.rule import row
+from inplace_magic.language import _
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.paths import is_entry
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import level, paths_in, paths_read
+
+_NEAR = 16
+"""Calls within one statement, at most, after which it writes."""
+
+
+def moved(story: Story) -> Iterator[Stale]:
+    """Yields the parts that are read after the memory was written by way of another tensor."""
+    return gone_stale(story, _taken(story), partial(_is_written, story), partial(_read_as_old, story))
+
+
+def _taken(story: Story) -> Iterator[Reference]:
+    """The parts and detached tensors that a statement keeps under a name, or in a list or dict; parts in a list only
+    where the statement takes the same elements again, as of a buffer that is filled anew each time."""
+    last: dict[tuple[object, ...], Reference] = {}
+    for call in story.views:
+        site = call.callsite.handed_to if call.callsite is not None else None
+        targets = site.targets if site is not None else None
+        if site is None or not targets or len(targets) != 1 or targets[0] is None or not _is_part(call):
+            continue
+        kept, name = call.outputs[0], targets[0]
+        reference = Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept))
+        if kept.is_trainable:
+            continue
+        best = "." in name and not began_as_a_buffer(story, kept.storage) and is_the_best_so_far(story, site)
+        if name.isidentifier() or call.does("may hand back") or best:
+            yield reference
+        elif is_entry(name):
+            key = site, kept.storage, reference.region
+            if key in last:
+                yield last[key]
+            last[key] = reference
+
+
+def _is_part(view: CallEvent) -> bool:
+    """Whether a call gave fewer elements of a tensor, or another tensor that many take for a copy. A reshaped tensor is
+    the whole in another form."""
+    if len(view.outputs) != 1 or not view.inputs or view.outputs[0].tensor == view.inputs[0].tensor:
+        return False
+    part, whole = view.outputs[0], view.inputs[0]
+    smaller = (part.nbytes or 0) < (whole.nbytes or 0)
+    return part.storage == whole.storage and not whole.is_trainable and (smaller or view.does("may hand back"))
+
+
+def _is_written(story: Story, kept: Reference, write: Write) -> bool:
+    call, mutation = write.call, write.mutation
+    if call is None or mutation is None or mutation.tensor == kept.tensor or is_there_to_be_written(story, mutation):
+        return False
+    if not may_meet(kept.region, reach_of_write(call, mutation)):
+        return False
+    if kept.holder is None or not kept.holder.isidentifier():
+        return True
+    at = level(write.site, kept.place) if kept.place is not None else None
+    own = at is not None and at.same_run(kept.place) and builds_on_itself(story, call, mutation)
+    return own and story.bindings.written_path(call, mutation.tensor) != kept.holder
+
+
+def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) -> bool:
+    """Whether a name serves to change the memory, as ``x *= first / (first - last)`` and ``x /= diagonal`` do, or was
+    given to the best so far. Else, what is read may be there to follow: a leader, a row that is tried again."""
+    name, place = kept.holder, kept.place
+    if place is None or is_the_best_so_far(story, place):
+        return True
+    writes = (each.site for each in writes_since(story, kept) if write.at <= each.at <= read.index + _NEAR)
+    changes = [
+        site for site in writes if site is not None and (site is write.site or site.same_statement(read.callsite))
+    ]
+    return any(site.same_run(place) and name in paths_in(site.statement) for site in changes)
+
+
+def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | None:
+    """The first read after the write; of a local name, by it and in the same run of the function. Of an entry, it must
+    be the first read at all: what was read before may be done with."""
+    name, place = kept.holder, kept.place
+    for read in story.given_to.get(kept.tensor, ()):
+        site = read.callsite
+        early = read.index <= write.at
+        if early and name is not None and is_entry(name):
+            return None
+        if early or read.mutated or not read.looks_at_values or site is None or site.same_statement(write.site):
+            continue
+        if name is None or place is None or not name.isidentifier():
+            return read
+        at = level(site, place)
+        if at is not None and at.same_run(place) and name in paths_read(site, place):
+            held = story.bindings.bound_last(place.function, name, read.index)
+            stands = held is None or held[1] == kept.tensor
+            return read if stands and _is_a_value(story, kept, write, read) else None
+    return None
+
+
+def _written(story: Story) -> Iterator[Hazard]:
+    """A part was changed on top of itself and used as new values, and the whole is read elsewhere."""
+    told: set[Callsite] = set()
+    for call in story.in_place:
+        site = call.callsite
+        if site is None or site in told or call.error is not None or (site.caller and is_called_alone(site.caller)):
+            continue
+        for mutation in call.mutations:
+            taken = story.innermost_new(mutation.tensor, call.index)
+            if taken is None or taken.kind != "view" or not _is_part(taken) or taken.callsite is None:
+                continue
+            if taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
+                continue
+            read = _read_of_both(story, call, mutation, site)
+            if read is not None:
+                told.add(site)
+                yield _hazard_of_written(story, call, mutation, taken, read)
+                break
+
+
+def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    named = story.bindings.written_path(call, mutation.tensor) is not None
+    meant = began_as_a_buffer(story, mutation.storage) or is_there_to_be_written(story, mutation)
+    return named and not meant and builds_on_itself(story, call, mutation)
+
+
+def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Callsite) -> CallEvent | None:
+    """The first read of the written elements that does not go by what was taken, where another one does."""
+    name, reach = story.bindings.written_path(call, mutation.tensor), reach_of_write(call, mutation)
+    used, read = False, None
+    for later in story.given_memory(mutation.storage):
+        place = later.callsite
+        values = later.index > call.index and later.looks_at_values and later.kind != "view" and not later.mutated
+        if not values or place is None or place.same_statement(site):
+            continue
+        for given in later.inputs:
+            if given.storage != mutation.storage:
+                continue
+            if is_of(story, given.tensor, (mutation.tensor,), later.index):
+                used = True
+            elif read is None and may_meet(region_of(given), reach):
+                by_it = place.same_function(site) and name in paths_read(place, site)
+                read = None if by_it else later
+        if used and read is not None:
+            return read
+    return None
+
+
+def _hazard_of_written(story: Story, call: CallEvent, mutation: Mutation, taken: CallEvent, read: CallEvent) -> Hazard:
+    whole, code = (
+        story.bindings.name(taken.inputs[0].tensor),
+        wording.code(taken.callsite.expression if taken.callsite is not None else ""),
+    )
+    return finding(
+        "part-written",
+        "warning",
+        message=_(
+            "{write} changes `{part}`, which is on the memory of {whole} ({taken} copied nothing), and {read} reads "
+            "the changed values there. PyTorch gives no error."
+        ).format(
+            write=wording.spot(call.callsite),
+            part=story.bindings.written_path(call, mutation.tensor) or "",
+            whole=f"`{whole}`" if whole else _("a tensor"),
+            taken=code,
+            read=wording.spot(read.callsite),
+        ),
+        fix=_("Change a copy: append `.clone()` to {taken}, or compute a new tensor.").format(taken=code),
+        variable=story.bindings.written_path(call, mutation.tensor),
+        origin=taken.callsite,
+        read=read,
+        tensor=mutation.tensor,
+        write=call,
+    )
+
+
+RULE = row("part-written", "silent", _written, copied_where_taken, gives_way=True)

@@ -1,0 +1,213 @@
+"""A line that uses ``w.grad`` where it is None: `w` is no leaf, or no backward came to it, or its gradient was cleared.
+
+Python's text says ``NoneType`` and nothing of the gradient. The tensor itself is still there: it says whether it is a
+leaf that requires grad, and the graph of the loss says whether it leads to it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inplace_magic.language import N_, _, sentences
+from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused.callees import parameters_of
+from inplace_magic.postmortem.refused.cutters import cutters, switching_block
+from inplace_magic.postmortem.refused.ended import cure_of, said_of
+from inplace_magic.postmortem.refused.facts import computed, is_tensor, kinds, tracked
+from inplace_magic.postmortem.refused.history import Bound, History, Step
+from inplace_magic.postmortem.refused.no_graph import Cut
+from inplace_magic.postmortem.refused.roots import roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.unused import is_behind
+from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.record.answer import Answer
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import parse, path_text
+
+CODE = "gradient-is-none"
+_WHY = N_(
+    "Backward keeps a gradient in `.grad` of leaves that require grad, and only of those that the result was computed "
+    "from. Of any other tensor it is None."
+)
+
+
+def explain_no_gradient(failure: Failure) -> Answer | None:
+    """Return why the gradient that the failing line uses is None; None where it uses no such gradient."""
+    history = History(failure)
+    frame = len(failure.frames) - 1
+    path, tensor = _asked(history, frame)
+    if path is None:
+        return None
+    if computed(tensor) or not tracked(tensor):
+        return _answer(history, path, *_of_no_leaf(history, path, tensor, frame))
+    return _of_a_leaf(history, path, tensor, frame)
+
+
+def _asked(history: History, frame: int) -> tuple[str | None, Any]:
+    """The tensor whose missing gradient the failing line uses, and what the line calls it."""
+    from inplace_magic.capture.torch import describe
+
+    place = history.failure.place
+    for text in (place.expression, place.statement) if place is not None else ():
+        tree = parse(text)
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load):
+                path, tensor = path_text(node.value), value_of(node.value, history.scopes(frame))
+                if path is not None and is_tensor(tensor) and describe.gradient(tensor) is None:  # type: ignore[arg-type]
+                    return path, tensor
+    return None, None
+
+
+def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[str, str, Callsite | None]:
+    """What is said of a result, and of a tensor that does not require grad; the line that made it."""
+    made = history.binding(path, frame)
+    site = history.site(made.step) if made is not None else None
+    line, name = words.spot(site), words.tensor(path)
+    if made is not None and _reads_itself(made):
+        return (
+            _("{line} gave {tensor} to a new tensor, which is not the leaf that backward went to before.").format(
+                line=line, tensor=name
+            ),
+            _("Change the values of the leaf instead: `with torch.no_grad():` and `{name} -= …`.").format(name=path),
+            site,
+        )
+    if tracked(tensor):
+        return (
+            _("{tensor} is the result of an operation, and backward keeps gradients at leaves alone.").format(
+                tensor=name
+            ),
+            _(
+                "Make it the leaf, `{name} = {name}.detach().requires_grad_()`, or call `{name}.retain_grad()` before "
+                "backward."
+            ).format(name=path),
+            site,
+        )
+    return (
+        _("{tensor} does not require grad, so backward computes no gradient for it.").format(tensor=name),
+        _("Set `requires_grad=True` where {tensor} is made, before anything is computed from it.").format(tensor=name),
+        site,
+    )
+
+
+def _reads_itself(made: Bound) -> bool:
+    """Whether a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
+    return made.value is not None and any(path_text(node) == made.path for node in paths_in(made.value))
+
+
+def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer | None:
+    steps = [(each, step) for each in range(frame, -1, -1) for step in history.steps(each)]
+    ran = [(at, each, step) for at, (each, step) in enumerate(steps) if _backward_in(step) is not None]
+    first = next((entry for entry in ran if not entry[2].earlier_pass), None)
+    cleared = next((at for at, (each, step) in enumerate(steps) if _clears(history, step, each, path, tensor)), None)
+    if cleared is not None and any(at > cleared for at, _frame, _step in ran):
+        site = history.site(steps[cleared][1])
+        said = _("{line} had cleared it after backward.").format(line=words.spot(site))
+        return _answer(history, path, said, _("Clear gradients right before backward, and use them after it."), site)
+    if first is None:
+        said = _("No backward ran before this line.")
+        fix = _("Ask for the gradient after `backward()`; to clear it, `optimizer.zero_grad()` skips one that is None.")
+        return _answer(history, path, said, fix, history.failure.place) if not ran or _is_new(history, ran) else None
+    at, owner, step = first
+    call = _backward_in(step)
+    roots = roots_of_call(call, history.scopes(owner)) if call is not None else []
+    outputs = [value for root in roots if is_tensor(value := value_of(root, history.scopes(owner)))]
+    if not outputs or is_behind(tensor, outputs):
+        return None
+    older = [each for number, each in steps[at:] if number == owner]
+    cuts = list(_cuts(history, path, older))
+    said = sentences(
+        _("No graph leads from {result} back to {tensor}.").format(
+            result=words.called(roots[0]), tensor=words.tensor(path)
+        ),
+        said_of(cuts[0]) if cuts else "",
+    )
+    fix = cure_of(cuts[0]) if cuts else _("Compute the loss from {tensor}.").format(tensor=words.tensor(path))
+    return _answer(history, path, said, fix, *(cut.site for cut in cuts))
+
+
+def _is_new(history: History, ran: list[tuple[int, int, Step]]) -> bool:
+    """Whether what a backward further down the loop starts at has no value yet, so that this is the first pass."""
+    for _at, frame, step in ran:
+        call = _backward_in(step)
+        roots = roots_of_call(call, history.scopes(frame)) if call is not None else []
+        if any(is_tensor(value_of(root, history.scopes(frame))) for root in roots):
+            return False
+    return True
+
+
+def _backward_in(step: Step) -> ast.Call | None:
+    if isinstance(step.node, (ast.Expr, ast.Assign)) and step.sure:
+        for node in ast.walk(step.node.value):
+            if isinstance(node, ast.Call) and runs_backward(node) and "backward" in ast.unparse(node.func):
+                return node
+    return None
+
+
+def _clears(history: History, step: Step, frame: int, path: str, tensor: Any) -> bool:
+    """Whether a statement certainly set the gradient of the tensor to None."""
+    node = step.node
+    if not step.sure or step.earlier_pass:
+        return False
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None:
+        return any(path_text(target) == f"{path}.grad" for target in node.targets)
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "zero_grad":
+        return False
+    if call.args or call.keywords:
+        return False
+    return any(each is tensor for each in _held(value_of(call.func.value, history.scopes(frame))))
+
+
+def _held(owner: Any) -> Iterator[Any]:
+    from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
+
+    if issubclass(type(owner), kinds().module):
+        yield from parameters_of(owner)
+    elif hasattr(type(owner), "step") and hasattr(type(owner), "zero_grad"):
+        yield from parameters_held(owner)
+
+
+def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
+    """The statements that computed from the tensor, or from what was computed from it, and ended its graph."""
+    led = {path}
+    for step in reversed(steps):
+        for name, value, _how in step.bound:
+            if value is None or led.isdisjoint(map(path_text, paths_in(value))):
+                continue
+            site, block = history.site(step), switching_block(step.around)
+            ended = [each for each in cutters(value) if _leads(each.inner, led)]
+            if block is not None:
+                yield Cut("block", site, name, ast.unparse(block.items[0].context_expr))
+            elif ended:
+                yield Cut(ended[0].how, site, name, ast.unparse(ended[0].node))
+            else:
+                led.add(name)
+
+
+def _leads(nodes: tuple[ast.expr, ...], led: set[str]) -> bool:
+    return any(path_text(each) in led for node in nodes for each in paths_in(node))
+
+
+def _answer(history: History, path: str, said: str, fix: str, *sites: Callsite | None) -> Answer:
+    failure = history.failure
+    others = [site for site in sites[1:] if site is not None]
+    head = _("{line} uses `{name}.grad`, which is None.").format(line=words.spot(failure.place), name=path)
+    doubt = words.doubt(others) if others else ""
+    return words.answer(failure, CODE, head, said, doubt, sites=sites, certain=len(sites) == 1, name=path, fix=fix)
+
+
+WITHOUT_GRADIENT: tuple[Kind, ...] = (
+    Kind(
+        CODE,
+        re.compile(
+            r"'NoneType' object (?:has no attribute|is not|does not support)"
+            r"|operand type(?:\(s\))? for .*'NoneType'|must be Tensor, not NoneType"
+        ),
+        explain_no_gradient,
+        _WHY,
+    ),
+)

@@ -1,0 +1,161 @@
+"""What stands in the place of ``torch.autograd.grad`` and ``backward`` while a program runs again: it counts backwards,
+ends the run at one, keeps graphs, or notes the gradients that no variable shows afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from inplace_magic.capture.torch import describe
+
+_MOST = 2000
+"""Gradients that are kept."""
+_MOST_NODES = 20_000
+"""Nodes of a graph in which leaves are looked for."""
+
+
+@contextmanager
+def replaced(grad: Callable[..., Any], backward: Callable[..., Any]) -> Iterator[None]:
+    """While the block runs, ``torch.autograd.grad`` and ``torch.autograd.backward`` are these."""
+    before = torch.autograd.grad, torch.autograd.backward
+    torch.autograd.grad, torch.autograd.backward = grad, backward
+    try:
+        yield
+    finally:
+        torch.autograd.grad, torch.autograd.backward = before
+
+
+def listed(tensors: Any) -> list[Any]:
+    """The roots or the inputs of a backward, of which one alone needs no list."""
+    return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+
+
+@dataclass(slots=True)
+class TakenGradients:
+    """Gradients in the order in which they were taken: of which tensor, whether by ``grad``, and a copy."""
+
+    gradients: list[tuple[torch.Tensor, bool, torch.Tensor]] = field(default_factory=list)
+    roots: list[torch.Tensor] | None = None
+    """Copies of what the first backward began with, such as the loss; None before one."""
+
+    def note_roots(self, tensors: Any) -> None:
+        """Keeps what a backward begins with, of the first one."""
+        if self.roots is None:
+            self.roots = [each.detach().clone() for each in listed(tensors) if isinstance(each, torch.Tensor)]
+
+    def note(self, of: torch.Tensor, gradient: Any, *, by_grad: bool) -> None:
+        """Keeps a copy of a gradient."""
+        if isinstance(gradient, torch.Tensor) and len(self.gradients) < _MOST:
+            self.gradients.append((of, by_grad, gradient.detach().clone()))
+
+
+@contextmanager
+def gradients_noted() -> Iterator[TakenGradients]:
+    """While the block runs, ``torch.autograd.grad`` and ``backward`` note what they give: no variable shows what the
+    first one gives, nor the gradients of the parameters of a function that has returned."""
+    taken = TakenGradients()
+    grad, backward = torch.autograd.grad, torch.autograd.backward
+
+    def noting_grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        taken.note_roots(outputs)
+        given = grad(outputs, inputs, *args, **kwargs)
+        for tensor, gradient in zip(listed(inputs), given, strict=False):
+            taken.note(tensor, gradient, by_grad=True)
+        return given
+
+    def noting_backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+        taken.note_roots(tensors)
+        leaves = _leaves(tensors)
+        backward(tensors, *args, **kwargs)
+        for leaf in leaves:
+            taken.note(leaf, describe.gradient(leaf), by_grad=False)
+
+    with replaced(noting_grad, noting_backward):
+        yield taken
+
+
+@contextmanager
+def values_only() -> Iterator[TakenGradients]:
+    """While the block runs, nothing has a graph, so that PyTorch refuses no write, and the first backward ends it: the
+    values that a program has up to there, where autograd refuses it."""
+    taken = TakenGradients()
+
+    def begun(tensors: Any, *_args: Any, **_kwargs: Any) -> None:
+        taken.note_roots(tensors)
+        raise Stopped
+
+    with suppress(Stopped), replaced(begun, begun), torch.no_grad():
+        yield taken
+
+
+class Stopped(BaseException):
+    """A run has gone as far as it is to go."""
+
+
+@dataclass(slots=True)
+class Passes:
+    """The backwards of a run."""
+
+    begun: int = 0
+    stopped: bool = False
+    """Whether another one was about to begin, and the run ended there."""
+
+
+@contextmanager
+def backwards_counted(most: int | None) -> Iterator[Passes]:
+    """While the block runs, its backwards are counted, and the one after so many raises :class:`Stopped`.
+
+    Args:
+        most: None: as many as there are.
+    """
+    passes = Passes()
+
+    def counted(function: Any) -> Any:
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            if most is not None and passes.begun >= most:
+                passes.stopped = True
+                raise Stopped
+            passes.begun += 1
+            return function(*args, **kwargs)
+
+        return counting
+
+    with replaced(counted(torch.autograd.grad), counted(torch.autograd.backward)):
+        yield passes
+
+
+@contextmanager
+def graphs_kept() -> Iterator[None]:
+    """While the block runs, no backward frees its graph, so that one may be gone through again with what it saved."""
+
+    def keeping(function: Any, place: int) -> Any:
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            if len(args) > place:
+                return function(*args[:place], True, *args[place + 1 :], **kwargs)
+            return function(*args, **{**kwargs, "retain_graph": True})
+
+        return kept
+
+    with replaced(keeping(torch.autograd.grad, 3), keeping(torch.autograd.backward, 2)):
+        yield
+
+
+def _leaves(tensors: Any) -> list[torch.Tensor]:
+    """The leaves that a backward from these will reach, in the order of the graph."""
+    stack = [describe.grad_fn(root) for root in reversed(listed(tensors))]
+    seen: set[Any] = set()
+    found: list[torch.Tensor] = []
+    while stack and len(seen) < _MOST_NODES:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        leaf = getattr(node, "variable", None)
+        if isinstance(leaf, torch.Tensor):
+            found.append(leaf)
+        stack.extend(edge[0] for edge in reversed(node.next_functions))
+    return found
