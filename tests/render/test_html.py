@@ -21,7 +21,7 @@ from inplace_magic.render import reading, to_mimebundle
 from inplace_magic.render.graph.labels import SVG
 from inplace_magic.render.markup import prose, table
 from inplace_magic.render.page import explorer, html
-from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES, rule_page
+from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES, finding_cards, rule_page
 from inplace_magic.render.page.explorer import unpacked
 from inplace_magic.render.page.html import to_fragment, to_page
 from inplace_magic.render.page.memory_section import memory_section
@@ -271,6 +271,15 @@ def test_a_cut_table_of_lines_still_has_the_lines_that_findings_name():
     for call in (finding.call, finding.saved_call):
         assert call is not None
         assert [row for row in rows if f">line {call + 2}<" in row and f"t{call + 1} = torch.exp(t{call})" in row]
+
+
+def test_notes_are_open_where_nothing_is_wrong_and_folded_below_a_finding():
+    (finding,) = sigmoid_report().findings
+    note = replace(finding, severity="info")
+    alone, below = (replace(sigmoid_report(), findings=found) for found in ((note,), (finding, note)))
+
+    assert re.search(r"<details open><summary[^>]*>Notes", finding_cards(alone))
+    assert re.search(r"<details(?! open)[^>]*><summary[^>]*>Notes", finding_cards(below))
 
 
 def test_faults_are_open_to_see():
