@@ -9,7 +9,7 @@ from inplace_magic.record.events import Mutation
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Listing, whole_listing
+from inplace_magic.source.listing import Listing, whole_listing
 from inplace_magic.source.variables import mentions
 
 
@@ -87,11 +87,3 @@ def _entry(target: ast.Tuple, stored: ast.Name, value: ast.expr) -> ast.expr | N
     if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
         return None
     return next(entry for name, entry in zip(target.elts, value.elts, strict=True) if name is stored)
-
-
-def is_in_a_loop(story: Story, site: Callsite) -> bool:
-    """Whether a place stands in a loop of its function."""
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    around = listing.around(statement) if listing is not None and statement is not None else ()
-    return any(isinstance(node, LOOPS) for node in around)
