@@ -153,9 +153,13 @@ def judge(driver: Driver, checkout: Path) -> Result:
 
 
 def _as(empty: Outcome, plain: Outcome, watched: Outcome, name: str) -> bool:
-    """Return whether all that differs from the plain run is as under the empty mode; versions stand side by side."""
-    columns = [outcome.state.get(name, "").split() for outcome in (empty, plain, watched)]
-    return len(set(map(len, columns))) == 1 and all(w in (e, p) for e, p, w in zip(*columns, strict=True))
+    """Return whether the watched run is like the empty mode or nearer to the plain run: versions stand side by side."""
+    if name != "versions":
+        return empty.state.get(name) == watched.state.get(name)
+    columns = [list(map(int, outcome.state[name].split())) for outcome in (empty, plain, watched)]
+    return len(set(map(len, columns))) == 1 and all(
+        min(e, p) <= w <= max(e, p) for e, p, w in zip(*columns, strict=True)
+    )
 
 
 def _add(known: list[dict[str, Any]], found: Iterable[dict[str, str]], mode: str) -> None:
@@ -175,8 +179,8 @@ def facts() -> list[dict[str, Any]]:
 def changes(results: list[Result]) -> list[str]:
     """Return what is new, gone or of another severity since the facts were written."""
     ran = {result.repository for result in results if not result.problem}
-    known = {(fact["repository"], fact["code"], fact["line"]): fact for fact in facts() if fact["repository"] in ran}
-    now = {(result.repository, each["code"], each["line"]): each for result in results for each in result.findings}
+    known = {(fact["repository"], fact["code"], fact["place"]): fact for fact in facts() if fact["repository"] in ran}
+    now = {(result.repository, each["code"], each["place"]): each for result in results for each in result.findings}
     lines = []
     for key, finding in now.items():
         fact = known.get(key)
@@ -195,18 +199,14 @@ def changes(results: list[Result]) -> list[str]:
 def summary(results: list[Result]) -> str:
     """Return the figures of the documentation's page."""
     ran = [result for result in results if not result.problem]
-    verdict = {(fact["repository"], fact["code"], fact["line"]): fact["verdict"] for fact in facts()}
-    told = [
-        (each["code"], each["severity"], verdict.get((result.repository, each["code"], each["line"]), "unjudged"))
+    verdict = {(fact["repository"], fact["code"], fact["place"]): fact["verdict"] for fact in facts()}
+    judged = [
+        (each, result.repository, verdict.get((result.repository, each["code"], each["place"]), "unjudged"))
         for result in ran
         for each in result.findings
     ]
-    false = {
-        result.repository
-        for result in ran
-        for each in result.findings
-        if verdict.get((result.repository, each["code"], each["line"])) == "false"
-    }
+    told = [(each["code"], each["severity"], word) for each, _, word in judged]
+    false = {repository for _, repository, word in judged if word == "false"}
     lines = [f"{len(ran)} repositories ran, {len(results) - len(ran)} did not; with a false alarm: {len(false)}"]
     for mode in ("calls", "ops", "cells"):
         those = [result for result in ran if mode in result.modes]
