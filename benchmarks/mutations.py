@@ -52,7 +52,7 @@ MUTATIONS = (
         "capture/identity.py",
         "if record is not None and record() is not tensor:",
         "if record is not None and False:",
-        "capture/test_identity.py capture/test_addresses.py",
+        "capture/test_identity.py capture/test_addresses.py capture/test_addresses_again.py",
     ),
     Mutation(
         "capture/callsite.py",

@@ -40,6 +40,7 @@ SLOW = (
     "tests/browser",  # which are waited for, while the tests of Paddle run beside them
     "tests/lessons/test_run_oldest.py",  # kernels, with the oldest tools, in one long test
     "tests/suites",  # processes of pytest
+    "tests/corpus",  # forks, each of which trains
     "tests/no_harm/test_operators.py",
     "tests/test_rounds.py::test_a_long_program",
     "tests/test_rounds.py::test_a_program",

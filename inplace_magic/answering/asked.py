@@ -5,9 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from inplace_magic.answering.raised import last_error
+from inplace_magic.answering import marimo
 from inplace_magic.errors import chained
 from inplace_magic.record.answer import Answer
+
+
+def last_error() -> BaseException | None:
+    """Return the error that is being handled, else the last that nobody handled, in a script or a notebook."""
+    asked = (getattr(sys, name, None) for name in ("last_value", "last_exc"))  # the second alone from Python 3.12 on
+    found = (sys.exc_info()[1], *asked, marimo.last_error())
+    return next((error for error in found if error is not None), None)
 
 
 @dataclass(slots=True)

@@ -25,8 +25,7 @@ from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
-from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_registrations
-from inplace_magic.capture.torch.hooks.frozen_steps import frozen_idle_steps
+from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_idle_steps, frozen_registrations
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
 from inplace_magic.record.blindness import (

@@ -69,9 +69,8 @@ def elsewhere(rule: str) -> Hazard:
         code=rule,
         severity="error",
         message=_(
-            "The code failed with an error that speaks of a saved tensor which was overwritten; but no backward that "
-            "this watch saw raised it, so it comes from code that the watch does not see, such as a process or a "
-            "thread that the watched lines started."
+            "The error is about an overwritten saved tensor, but no backward of this watch raised it. It "
+            "comes from code outside the watch, such as a process or a thread that the watched lines started."
         ),
         fix=_("Watch that code where it runs: put `with inplace_magic.watch():` into the function that runs there."),
         raised=True,

@@ -162,8 +162,8 @@ def overwritten_fix(
             _("Compute the result anew after {line}: a graph can only be used with the values it was built from.")
             if saved_site is None
             else _(
-                "Compute the result anew after {line} (the forward at {place}): a graph can only be used with the "
-                "values it was built from."
+                "Compute the result again after {line} (the forward at {place}): a graph is valid only for "
+                "the values it was built from."
             )
         )
         return anew.format(line=line, place=saved_site.place if saved_site is not None else "")

@@ -85,8 +85,8 @@ def _hazard(
                 read=wording.spot(read.callsite),
             ),
             _(
-                "PyTorch did not record that write: backward goes from there to {node} as if it had not been, so the "
-                "gradient is not that of what was computed. There is no error."
+                "PyTorch did not record that write. Backward goes on to {node} as if it had not happened, so "
+                "the gradient is wrong without an error."
             ).format(node=made),
         ),
         fix=_(

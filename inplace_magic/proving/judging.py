@@ -154,8 +154,11 @@ def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
     return _Apart(told, agreement.differences[:MOST_DIFFERENCES], same_gradients)
 
 
-_CUTS = re.compile(r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled")
-"""Words of a text that can keep a gradient from being the derivative of the loss."""
+_CUTS = re.compile(
+    r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled"
+    r"|\bdef (backward|vjp)\b|\.register_\w*hook\b"
+)
+"""Words of a text that can keep a gradient from being the derivative of the loss: a cut, or a backward of its own."""
 
 
 def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:

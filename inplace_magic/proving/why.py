@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from inplace_magic.answering.raised import last_error
+from inplace_magic.answering.asked import last_error
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _

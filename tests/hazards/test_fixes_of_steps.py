@@ -222,7 +222,7 @@ def test_of_a_state_whose_beginning_is_not_plain_the_advice_names_what_is_carrie
     ran = watched(tmp_path, begun)
     assert ran.report.hazards[0].diff == ""
     fix = ran.report.hazards[0].fix
-    assert "`h` and `c` came from the pass before" in fix
+    assert "The graph of `h` and `c` is that of the previous iteration" in fix
     assert "`h, c = h.detach(), c.detach()`" in fix
     assert "Run backward before" not in fix
 
@@ -334,7 +334,7 @@ def test_where_there_is_no_diff_all_that_was_made_before_the_step_is_named(tmp_p
     finding = ran.report.hazards[0]
     assert finding.diff == ""
     assert finding.fix.startswith(
-        "Compute `on_real` and `on_made` and `z` anew after `opt_judge.step()`, by the lines from `on_real: "
+        "Compute `on_real` and `on_made` and `z` again after `opt_judge.step()`, from `on_real: "
     )
 
 

@@ -83,9 +83,9 @@ def test_without_us_nothing_is_restored_and_nothing_is_said(tmp_path: Path) -> N
 
 def test_the_finding_names_the_statement_that_took_the_alias(tmp_path: Path) -> None:
     bad = watched(tmp_path, SETUP, example(CODE, "Bad")).the(CODE).message
-    assert "was taken by `best = model.state_dict()`" in bad
+    assert "`best = model.state_dict()` (watched_program.py:" in bad
     (finding,), _ = find_hazards(snapshot())
-    assert "was taken by `before = w.detach()` (Cell In[7], line 1)" in finding.message
+    assert "`before = w.detach()` (Cell In[7], line 1) took the old values by an alias" in finding.message
 
 
 def test_a_write_before_the_alias_was_taken_is_not_one_that_it_followed(tmp_path: Path) -> None:

@@ -139,6 +139,20 @@ def test_the_bad_program_without_its_backward_is_found_too(tmp_path: Path) -> No
     assert not ran.the(rule.CODE).raised
 
 
+def test_a_sample_drawn_with_grad_on_is_worth_a_note_and_no_alarm(tmp_path: Path) -> None:
+    """Nobody takes a loss of it: no single number that comes of the overwritten values is alive."""
+    ran = watched(
+        tmp_path,
+        """
+        net = torch.nn.Linear(2, 1)
+        x = torch.zeros(5, 3)
+        for i in range(2):
+            x[:, i + 1] = torch.exp(net(x[:, i : i + 2]))[:, 0]
+        """,
+    )
+    assert [hazard.severity for hazard in ran.report.hazards if hazard.code == rule.CODE] == ["info"]
+
+
 def test_the_good_program_is_quiet_and_runs(tmp_path: Path) -> None:
     ran = watched(tmp_path, SETUP, example(rule, "Good"))
     assert ran.error is None

@@ -174,7 +174,7 @@ def test_a_loop_spares_one_tensor_however_often_it_runs(tmp_path: Path) -> None:
 
     note = ran.the("could-be-in-place")
     assert note.nbytes == 1_440_000
-    assert "spare 1.4 MiB each time (5 calls)" in note.message
+    assert "save 1.4 MiB each time (5 calls)" in note.message
 
 
 @pytest.mark.parametrize("trained", [False, True])

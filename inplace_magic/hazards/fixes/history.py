@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of
+from inplace_magic.hazards.fixes.target import Fix, Written, above, below, fix_of, indented, moved_into
 from inplace_magic.hazards.stepped import Carried
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _, spelled
@@ -80,9 +80,7 @@ def _cut_off(twice: Twice) -> Fix | None:
     loop = next((node for node in listing.around(used) if isinstance(node, _LOOPS)), None)
     if loop is None or not listing.alone(used) or not all(_can_be_bound(name, here, loop) for name in names):
         return None
-    line = f"{listing.indent(used)}{detached(names, twice.joints)}"
-    end = used.end_lineno or used.lineno
-    return Fix(here, listing, (Edit(end + 1, end, (line,)),))
+    return Fix(here, listing, (below(used, f"{listing.indent(used)}{detached(names, twice.joints)}"),))
 
 
 def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
@@ -111,8 +109,7 @@ def _computed_anew(twice: Twice) -> Fix | None:
     top: ast.stmt = used
     again = _built(listing, block[: block.index(used)], variables_read(used), lines)
     if again:
-        indented = _indented(listing, again, listing.indent(used))
-        return Fix(here, listing, (Edit(used.lineno, used.lineno - 1, indented),))
+        return Fix(here, listing, (above(used, *indented(listing, again, listing.indent(used))),))
     for around in listing.around(used):
         if not isinstance(around, ast.stmt) or isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
@@ -127,10 +124,7 @@ def _computed_anew(twice: Twice) -> Fix | None:
     others = [entry for entry in block[: block.index(top)] if entry not in moved]
     if not moved or any(variables_read(entry) & bound for entry in others if entry.lineno > moved[0].lineno):
         return None
-    first = top.body[0]
-    deleted = [Edit(entry.lineno, entry.end_lineno or entry.lineno, ()) for entry in moved]
-    inserted = Edit(first.lineno, first.lineno - 1, _indented(listing, moved, listing.indent(first)))
-    return Fix(here, listing, (*deleted, inserted))
+    return Fix(here, listing, moved_into(listing, moved, top))
 
 
 def _built(listing: Listing, above: Block, needed: set[str], lines: set[int]) -> list[ast.stmt]:
@@ -154,14 +148,6 @@ def _lines_of_the_graph(twice: Twice, here: Callsite) -> set[int]:
     return {site.line for chain in chains for site in chain if site.same_function(here)}
 
 
-def _indented(listing: Listing, statements: list[ast.stmt], indent: str) -> tuple[str, ...]:
-    rows = []
-    for entry in statements:
-        own = len(listing.indent(entry))
-        rows += [f"{indent}{line[own:]}" for line in listing.whole_lines(entry)]
-    return tuple(rows)
-
-
 def cut_off(listing: Listing, statement: ast.stmt, reader: Callsite, carried: list[Carried]) -> tuple[Edit, ...]:
     """``h, c = h.detach(), c.detach()`` at the top of the loop; nothing where it is not plain that it can stand there.
 
@@ -180,8 +166,7 @@ def cut_off(listing: Listing, statement: ast.stmt, reader: Callsite, carried: li
         return ()
     if any(_may_be_none(listing, node) for node in bound):
         return ()
-    top, indent = loop.body[0].lineno, listing.indent(loop.body[0])
-    return (Edit(top, top - 1, (f"{indent}{detached(names, carried)}",)),)
+    return (above(loop.body[0], f"{listing.indent(loop.body[0])}{detached(names, carried)}"),)
 
 
 def _may_be_none(listing: Listing, name: ast.Name) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, new_value_returned
 from inplace_magic.hazards.fixes.out_of_place import target_of
-from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
+from inplace_magic.hazards.fixes.target import Fix, Written, above, loads_after
 from inplace_magic.hazards.repeated import repeats_elements
 from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
@@ -57,7 +57,7 @@ def _anew(write: Written) -> Fix | None:
     if fix is None or fix.edits[0].new[0].count("\n") != 1 or loop is None:
         return fix
     indent = write.listing.indent(loop)
-    copied = Edit(loop.lineno, loop.lineno - 1, (f"{indent}{write.path} = {write.path}.clone()",))
+    copied = above(loop, f"{indent}{write.path} = {write.path}.clone()")
     return replace(fix, edits=(copied,)) if write.listing.alone(write.statement) else None
 
 

@@ -14,10 +14,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, loads_after, written
+from inplace_magic.hazards.fixes.target import Fix, Written, above, below, fix_of, loads_after, written
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit
 from inplace_magic.source.variables import mentions
 
 _CONSTANT = {"zero_": "torch.zeros_like({name})"}
@@ -169,12 +168,10 @@ def from_the_hook(write: Written) -> Fix | None:
     returns = any(isinstance(node, (ast.Return, ast.Yield)) for node in ast.walk(scope))
     if len(names) != 3 or path != names[2] or returns or statement not in scope.body or not _is_hook(write, scope):
         return None
-    last, indent = scope.body[-1], listing.indent(statement)
-    edits = [Edit(statement.lineno, statement.lineno - 1, (f"{indent}{path} = {path}.clone()",))]
-    end = last.end_lineno or last.lineno
-    edits.append(Edit(end + 1, end, (f"{indent}return {path}",)))
+    indent = listing.indent(statement)
+    edits = above(statement, f"{indent}{path} = {path}.clone()"), below(scope.body[-1], f"{indent}return {path}")
     sentence = _("Let the hook write a copy and return it: the module then gives that instead of its output.")
-    return Fix(write.site, listing, tuple(edits), write.nbytes, sentence)
+    return Fix(write.site, listing, edits, write.nbytes, sentence)
 
 
 def _is_hook(write: Written, scope: ast.FunctionDef) -> bool:

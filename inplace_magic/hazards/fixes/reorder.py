@@ -16,7 +16,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.history import cut_off
 from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.step_advice import reading_place
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.target import Fix, Written, below, moved_into, removed
 from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -149,7 +149,7 @@ def _moved_below(listing: Listing, wrote: ast.stmt, used: ast.stmt) -> tuple[Edi
         return ()
     if not listing.alone(moved) or not listing.alone(anchor):
         return ()
-    return _deleted(moved), _after(anchor, *listing.whole_lines(moved))
+    return removed(moved), below(anchor, *listing.whole_lines(moved))
 
 
 def _computed_anew(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
@@ -177,7 +177,7 @@ def _computed_anew(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, us
         if not any(_stored(entry) & variables_read(other) for other in kept):
             moved.append(entry)
     lines = [line for entry in wanted for line in listing.whole_lines(entry)]
-    return *(_deleted(entry) for entry in reversed(moved)), _after(block[step], *lines)
+    return *(removed(entry) for entry in reversed(moved)), below(block[step], *lines)
 
 
 def _slice(passed: Block, savers: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
@@ -238,9 +238,7 @@ def _moved_into_the_loop(listing: Listing, saved: ast.stmt, wrote: ast.stmt, use
     one_line = forward.end_lineno == forward.lineno and loop.body[0].lineno > loop.lineno
     if names & _stored(loop) or not one_line or not listing.alone(forward):
         return ()
-    line = listing.indent(loop.body[0]) + listing.lines[forward.lineno - 1].strip()
-    top = loop.body[0].lineno
-    return _deleted(forward), Edit(top, top - 1, (line,))
+    return moved_into(listing, [forward], loop)
 
 
 def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | None:
@@ -263,15 +261,6 @@ def taken_after_the_write(write: Written) -> Fix | None:
         return None
     edits = _moved_below(listing, taken, write.statement)
     return Fix(write.site, listing, edits, None, _("Write before the views are taken.")) if edits else None
-
-
-def _deleted(statement: ast.stmt) -> Edit:
-    return Edit(statement.lineno, statement.end_lineno or statement.lineno, ())
-
-
-def _after(statement: ast.stmt, *lines: str) -> Edit:
-    end = statement.end_lineno or statement.lineno
-    return Edit(end + 1, end, lines)
 
 
 def _stored(statement: ast.stmt) -> set[str]:

@@ -99,12 +99,12 @@ def _cut_off(step: Stepped, carried: list[Carried]) -> str:
     names = state_names(reader, carried)
     if not names:
         return _(
-            "{reader} goes on from the pass before, whose graph was built from the values that {line} has replaced: "
-            "begin each pass with the state cut off from it, by `.detach()`."
+            "{reader} continues from the previous iteration, whose graph was built from values that {line} "
+            "has replaced: begin each iteration with a detached state (`.detach()`)."
         ).format(reader=wording.line_of(reader), line=line)
     return _(
-        "{names} came from the pass before, with its graph, which was built from the values that {line} has replaced. "
-        "Begin each pass with {detached}; gradients then end where the pass begins."
+        "The graph of {names} is that of the previous iteration, built from values that {line} has "
+        "replaced. Begin each iteration with {detached}; gradients then end there."
     ).format(names=_listed(names), line=line, detached=wording.code(detached(names, carried)))
 
 
@@ -143,10 +143,7 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
         said = _("Compute {names} anew after {line}: what was made from the old values is outdated.")
         return said.format(names=names, line=line)
     if len(old) > 1:
-        said = _(
-            "Compute {names} anew after {line}, by the lines from {forward} on: what was made from the old values is "
-            "outdated."
-        )
+        said = _("Compute {names} again after {line}, from {forward} on: results of the old values are outdated.")
     else:
         said = _("Compute {names} anew after {line}, by {forward}: what was made from the old values is outdated.")
     return said.format(names=names, line=line, forward=_spot(where_they_part(made.chain, wrote.chain)[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -90,6 +90,35 @@ def fix_of(
     edits = [listing.substitute(line.values()) for line in by_line.values()]
     made = tuple(edit for edit in edits if edit is not None)
     return Fix(site, listing, made, price, sentence) if made and all(edits) else None
+
+
+def above(statement: ast.stmt, *lines: str) -> Edit:
+    """Lines put in above a statement."""
+    return Edit(statement.lineno, statement.lineno - 1, lines)
+
+
+def below(statement: ast.stmt, *lines: str) -> Edit:
+    """Lines put in below a statement."""
+    end = statement.end_lineno or statement.lineno
+    return Edit(end + 1, end, lines)
+
+
+def removed(statement: ast.stmt) -> Edit:
+    """A statement's lines taken out."""
+    return Edit(statement.lineno, statement.end_lineno or statement.lineno, ())
+
+
+def moved_into(listing: Listing, statements: Sequence[ast.stmt], loop: ast.For | ast.While) -> tuple[Edit, ...]:
+    """Statements moved to the top of a loop."""
+    first = loop.body[0]
+    lines = indented(listing, statements, listing.indent(first))
+    return *(removed(each) for each in statements), above(first, *lines)
+
+
+def indented(listing: Listing, statements: Sequence[ast.stmt], indent: str) -> tuple[str, ...]:
+    """The lines of statements, each with this white space before it."""
+    pairs = ((len(listing.indent(each)), line) for each in statements for line in listing.whole_lines(each))
+    return tuple(f"{indent}{line[own:]}" for own, line in pairs)
 
 
 def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False) -> Written | None:

@@ -103,8 +103,8 @@ def _note(story: Story, found: list[tuple[CallEvent, TensorMetadata]], nbytes: i
         code=CODE,
         severity="info",
         message=_(
-            "{line} makes a new tensor, and {tensor} died right after, saved by nobody: the in-place form would write "
-            "into its memory and spare {size}."
+            "{line} makes a new tensor, and {tensor} dies right after, not saved for backward: the in-place "
+            "form would reuse its memory and save {size}."
         ).format(line=wording.spot(site), tensor=what, size=spared),
         fix=_("Where the memory matters: {form}. Where it does not, the ordinary form is the safer one.").format(
             form=form

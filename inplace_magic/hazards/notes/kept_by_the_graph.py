@@ -88,13 +88,13 @@ def _note(
     saved_site = story.saver_site(node)[1]
     message = (
         _(
-            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
-            "backward, and {count} more like it. That is {size} at one time which no name reaches and the graph keeps."
+            "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward, and "
+            "{count} more like it: at one time the graph keeps {size} that no name reaches."
         )
         if count > 1
         else _(
-            "`{name}` was bound to another tensor by {line}, but the old one lived on: {node} had saved it for "
-            "backward. That is {size} which no name reaches and the graph keeps."
+            "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward: the "
+            "graph keeps {size} that no name reaches."
         )
     )
     return Hazard(

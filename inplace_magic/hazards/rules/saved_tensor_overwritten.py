@@ -219,7 +219,7 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
     sites = tuple(write.site for write in stale.writes if write.site is not None)
     return Hazard(
         code=CODE,
-        severity="error",
+        severity="error" if raised or story.has_live_scalar(stale.node) else "info",  # with no loss in sight: a sample
         message=wording.overwritten(
             variable=variable,
             saved_name=story.bindings.name(stale.saved.tensor) if stale.saved.tensor is not None else None,

@@ -101,13 +101,12 @@ def _what(call: CallEvent, variable: str | None) -> str:
 def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) -> str:
     if maker is not None:
         return _(
-            "The side that was meant as the old values was taken by {alias}: an alias, not a copy, which has followed "
-            "every write since then, the first by {write}."
+            "{alias} took the old values by an alias, not a copy, so they show every write since then, the "
+            "first by {write}."
         ).format(alias=wording.spot(maker.callsite), write=wording.spot(site))
     if known:
         return _(
-            "The side that was meant as the old values is an alias, not a copy, and has followed every write since "
-            "it was taken, the first by {write}."
+            "The old values are an alias, not a copy, so they show every write since then, the first by {write}."
         ).format(write=wording.spot(site))
     return _("One is an alias of the other, not a copy: whatever is written to one, as by {write}, is in both.").format(
         write=wording.spot(site)

@@ -178,9 +178,8 @@ def explain_second_backward(failure: Failure) -> Answer:
         path,
         list[Callsite](),
         _(
-            "Compute the result anew before each backward, or hand on the values alone, by `.detach()`, of "
-            "what comes from "
-            "before."
+            "Compute the result again before each backward, or pass on detached values of earlier results "
+            "(`.detach()`)."
         ),
     )
     said = _(
@@ -193,20 +192,17 @@ def explain_second_backward(failure: Failure) -> Answer:
             second=here, name=words.tensor(path), first=words.spot(site)
         )
         fix = _(
-            "Compute {name} anew before {again}, or run backward once. Where one graph shall be used twice, pass "
+            "Compute {name} again before {again}, or run backward once. To use one graph twice, pass "
             "`retain_graph=True` to {before}."
         ).format(name=words.tensor(path), again=words.line_of(failure.place), before=words.line_of(site))
     elif states:
         name, sites = states[0][0], [history.site(step) for _, step in states]
         said = _(
-            "{second} runs back through {name} into the graph of an earlier pass of the loop, which a "
-            "backward had gone "
-            "through in that pass. {forward} carries it on."
+            "{name} still carries the graph of an earlier iteration, which backward has already freed: "
+            "{forward} carries it on, and {second} runs into it."
         ).format(second=here, name=words.tensor(name), forward=words.spot(sites[0]))
         fix = _(
-            "Cut it off between two passes, by `.detach()` of {name} at the top of the loop: gradients then "
-            "end where a "
-            "pass begins."
+            "Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."
         ).format(name=words.tensor(name))
     return words.answer(failure, "graph-used-twice", said, sites=sites, certain=len(sites) == 1, name=name, fix=fix)
 

@@ -36,8 +36,7 @@ from inplace_magic.source.expressions import path_text
 
 CODE = "graph-used-twice"
 _WHY = N_(
-    "A backward frees what the graph had saved, so no other one can go through it, unless "
-    "`retain_graph=True` was given."
+    "Backward frees the saved tensors of its graph, so it can run only once, unless you pass `retain_graph=True`."
 )
 
 
@@ -66,21 +65,20 @@ _SAID = {
     ),
     "joined": N_("{second} goes into a part of the graph that {first} had gone through before."),
     "above": N_(
-        "{second} runs back through {name} in each pass of the loop, and {forward} made its graph once, "
-        "before the loop."
+        "{forward} made the graph of {name} once, before the loop, and {second} runs through it in each iteration."
     ),
     "kept": N_(
-        "{second} runs back through {name}, which {forward} put there in an earlier pass of the loop, into a graph "
-        "that a backward had gone through by then."
+        "{name} comes from an earlier iteration ({forward}), whose graph backward has already freed; {second} "
+        "runs into it."
     ),
     "carried": N_(
-        "{second} runs back through {name} into the graph of an earlier pass of the loop, which a backward had gone "
-        "through in that pass. {forward} carries it on."
+        "{name} still carries the graph of an earlier iteration, which backward has already freed: {forward} "
+        "carries it on, and {second} runs into it."
     ),
 }
 _CURES = {
     "again": N_(
-        "Compute {name} anew before {again}, or run backward once. Where one graph shall be used twice, pass "
+        "Compute {name} again before {again}, or run backward once. To use one graph twice, pass "
         "`retain_graph=True` to {before}."
     ),
     "shared": N_(
@@ -93,10 +91,7 @@ _CURES = {
     ),
     "above": N_("Compute {name} anew in each pass: put {made}, and what it needs, into the loop."),
     "kept": N_("Empty what holds {name} after each backward, or keep the values alone there, by `.detach()`."),
-    "carried": N_(
-        "Cut it off between two passes, by `.detach()` of {name} at the top of the loop: gradients then end where a "
-        "pass begins."
-    ),
+    "carried": N_("Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."),
 }
 
 
@@ -134,8 +129,7 @@ _UNKNOWN = N_(
     "{second} goes into a graph that another backward had gone through before. The text does not show which one."
 )
 _CURE = N_(
-    "Compute the result anew before each backward, or hand on the values alone, by `.detach()`, of "
-    "what comes from before."
+    "Compute the result again before each backward, or pass on detached values of earlier results (`.detach()`)."
 )
 
 

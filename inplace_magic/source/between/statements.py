@@ -4,13 +4,48 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Set
+from typing import Any
 
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.between.order import opens_the_pass, runs_after, stands_beside
-from inplace_magic.source.statements import spans
+from inplace_magic.source.statements import segment, spans, statements_by_function
 from inplace_magic.source.text import Text
 from inplace_magic.source.variables import mentions
-from inplace_magic.source.writing import actions, arrays_written, simple_statements, writes_to
+from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
+
+
+def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:
+    """Whether one block holds the statement and the one at one of the lines, so that it ran whenever that did."""
+    blocks = (block for inner in ast.walk(tree) for _, block in ast.iter_fields(inner) if isinstance(block, list))
+    block = next((block for block in blocks if any(each is node for each in block)), [])
+    others = (each for each in block if each is not node)
+    return any(spans(each, line) for each in others for line in lines)
+
+
+def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
+    """Whether a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
+    inner = loop_around(tree, line)
+    inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
+    return inside and stands_beside(tree, node, (line,))
+
+
+def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
+    """Whether a statement stands above a line in the same block of the innermost loop around it, which holds another
+    line, too: coming round from that one, it runs before the first."""
+    inner = loop_around(tree, line)
+    if inner is None:
+        return False
+    first, last = inner.body[0].lineno, inner.body[-1].end_lineno or 0
+    return first <= node.lineno < line and first <= holding <= last and stands_beside(tree, node, (line,))
+
+
+def loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
+    """The innermost loop that has a line in its body."""
+    loops = [
+        loop
+        for loop in ast.walk(tree)
+        if isinstance(loop, (ast.For, ast.While)) and loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
+    ]
+    return max(loops, key=lambda loop: loop.lineno, default=None)
 
 
 def only_between(
@@ -73,3 +108,62 @@ def _arrays_assigned_to(node: ast.stmt) -> Iterator[ast.expr]:
             root = root.value
         if root is not target and isinstance(root, ast.Call):
             yield root
+
+
+_IDLE = (ast.For, ast.AsyncFor, ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
+
+
+def simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
+    """The statements of a function that can do something."""
+    return [
+        node
+        for _, node in statements_by_function(tree, function)
+        if not isinstance(node, _IDLE) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    ]
+
+
+def actions(node: ast.stmt, lines: list[str]) -> list[str]:
+    """Sources of what a statement does that can write memory: its calls, and itself where it assigns in place."""
+    acting: list[Any] = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    if isinstance(node, (ast.AugAssign, ast.Delete)) or (
+        isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
+    ):
+        acting.append(node)
+    return [segment(lines, n.lineno, n.end_lineno or n.lineno, n.col_offset, n.end_col_offset or 0) for n in acting]
+
+
+def writes_to(node: ast.stmt, name: str) -> bool:
+    """Whether a statement assigns in place to something that begins with `name`, or hands that to a function of NumPy
+    which writes it."""
+    if any(name == ast.unparse(array) for array in arrays_written(node)):
+        return True
+    targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
+    for target in targets:
+        root: ast.expr = target
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        plain = isinstance(target, ast.Name) and isinstance(node, ast.Assign)
+        if isinstance(root, ast.Name) and root.id == name and not plain:
+            return True
+    return False
+
+
+def arrays_written(node: ast.AST, *, deep: bool = True) -> Iterator[ast.expr]:
+    """What a statement hands to functions of NumPy that write it, and to streams that fill it.
+
+    Args:
+        node: the statement, or a call.
+        deep: look at the calls in it, too.
+    """
+    for call in ast.walk(node) if deep else (node,):
+        if not isinstance(call, ast.Call):
+            continue
+        yield from (keyword.value for keyword in call.keywords if keyword.arg == "out")
+        if isinstance(call.func, ast.Attribute) and call.func.attr in BUFFER_FILLERS:
+            yield from call.args[:1]
+        if not isinstance(call.func, ast.Attribute) or call.func.attr not in ARRAY_WRITERS:
+            continue
+        anew = any(k.arg == "copy" and getattr(k.value, "value", None) is False for k in call.keywords)
+        if call.func.attr != "nan_to_num" or anew:
+            method = call.func.attr in ("fill", "sort")
+            yield from (call.func.value,) if method else call.args[:1]

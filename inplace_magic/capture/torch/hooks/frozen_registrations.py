@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from inplace_magic.capture.frozen.writes import site_at
-from inplace_magic.capture.log import RawRegistration
-from inplace_magic.record.autograd import Registration
+from inplace_magic.capture.log import RawIdleStep, RawRegistration
+from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
@@ -27,3 +27,9 @@ def frozen_registrations(
         if raw.replaced is not None or met_again or (raw.storage is not None and raw.storage in with_history):
             site = site_at(raw.site, sites)
             yield Registration(raw.call, site, raw.module, raw.name, raw.tensor, raw.storage, raw.replaced, raw.shared)
+
+
+def frozen_idle_steps(raws: Iterable[RawIdleStep], sites: list[Callsite]) -> Iterator[IdleStep]:
+    """Steps that found no gradient."""
+    for raw in raws:
+        yield IdleStep(raw.call, site_at(raw.site, sites), raw.optimizer, raw.parameters, raw.held)

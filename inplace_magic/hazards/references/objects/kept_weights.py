@@ -1,18 +1,14 @@
 """Trained weights that somebody kept at a chosen moment, and that training moved on: ``best = model.state_dict()``.
 
 What ``state_dict()`` and ``p.detach()`` give are tensors on the memory of the weights. Whoever keeps them may want to
-follow the weights; so only a moment that the program chose counts: one that was the best so far, as the text says, or
-one that passes of the training loop went by without keeping anything.
+follow the weights; so only a moment that the program chose counts: one that was the best so far, as the text says.
 """
 
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
@@ -21,7 +17,7 @@ from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Listing, whole_listing
+from inplace_magic.source.listing import Listing, whole_listing
 
 _MOST = 16
 """Writes after weights were kept that are looked at: a step makes a few, and one step is enough."""
@@ -33,19 +29,12 @@ def kept_weights_moved_on(story: Story) -> Iterator[Stale]:
     if not taken:
         return
     references = list(_read_elsewhere(story, taken))
-    times: defaultdict[tuple[Callsite | None, int | None], list[int]] = defaultdict(list)
-    for call in taken:
-        times[call.callsite, call.outputs[0].storage].append(call.index)
     best = lru_cache(None)(lambda site: any(is_the_best_so_far(story, place) for place in site.chain))
-    beside = lru_cache(None)(lambda kept, wrote: _under_a_condition_beside(story, kept, wrote))
 
     def written(kept: Reference, write: Write) -> bool:
         if write.call is None or write.mutation is None or write.mutation.tensor == kept.tensor:
             return False
-        if not may_meet(kept.region, reach_of_write(write.call, write.mutation)):
-            return False
-        passed = beside(kept.place, write.site) and _went_by(story, kept, write, times[kept.place, kept.storage])
-        return best(kept.place) or passed
+        return may_meet(kept.region, reach_of_write(write.call, write.mutation)) and best(kept.place)
 
     yield from gone_stale(story, references, written, lambda kept, write: _reading(story, kept, write.at), most=_MOST)
 
@@ -107,33 +96,3 @@ def _reading(story: Story, kept: Reference, since: int) -> CallEvent | None:
 
 def _in_one_statement(one: Callsite | None, other: Callsite | None) -> bool:
     return one is None or other is None or one.same_statement(other)
-
-
-def _went_by(story: Story, kept: Reference, write: Write, times: list[int]) -> bool:
-    """Whether a loop that kept weights several times has passed without keeping any: its body wrote them twice."""
-    later = bisect_left(times, kept.since + 1)
-    until = times[later] if later < len(times) else len(story.trace.calls)
-    since = (each for each in islice(writes_since(story, kept), 2 * _MOST) if each.at < until)
-    return len(times) > 1 and sum([each.site == write.site for each in since]) > 1
-
-
-def _under_a_condition_beside(story: Story, kept: Callsite | None, wrote: Callsite | None) -> bool:
-    """Whether both statements stand in the body of one loop, in no loop within it, and that which kept under an
-    ``if``."""
-    chain = kept.chain if kept is not None else ()
-    place = next((place for place in chain if place.same_run(wrote)), None)
-    listing = whole_listing(story.trace, wrote) if wrote is not None and place is not None else None
-    if listing is None or place is None or wrote is None:
-        return False
-    loop, conditional = _loop_around(listing, place)
-    return conditional and loop is _loop_around(listing, wrote)[0]
-
-
-def _loop_around(listing: Listing, site: Callsite) -> tuple[ast.AST | None, bool]:
-    """The innermost loop around a statement, and whether an ``if`` in it is around the statement, too."""
-    statement, conditional = listing.statement_at(site), False
-    for above in listing.around(statement) if statement is not None else ():
-        if isinstance(above, LOOPS):
-            return above, conditional
-        conditional = conditional or isinstance(above, ast.If)
-    return None, False
