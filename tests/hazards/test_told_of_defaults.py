@@ -9,16 +9,6 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-FOUND = {}
-
-
-@pytest.mark.parametrize("name", FOUND)
-def test_it_is_told(loaded_shell: Any, tmp_path: Path, name: str) -> None:
-    code, program = FOUND[name]
-    ran = told(loaded_shell, tmp_path, program)
-    assert ran.plain is None
-    assert ran.codes == [{code}, {code}]
-
 
 HEALTHY = {
     "defaults: handed": """
