@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-
 HEALTHY = {
     "defaults: handed": """
 def confusion(pred, true, table=torch.zeros(2, 2)):
