@@ -10,7 +10,6 @@ import pytest
 from hazards.both_ways import told
 
 from inplace_magic.hazards.shared import copy_shares_parameters, objects_share_state
-from inplace_magic.hazards.stale import initial_value_written
 
 WRONG = {
     "nodes that a method copies around the old tensors": (
@@ -310,15 +309,6 @@ METER = """
         seen.append(meter.found.sum().item())
         meter.reset()
     """
-
-
-def test_a_default_that_is_handed_out_live_is_found_when_it_is_written(loaded_shell: Any, tmp_path: Path) -> None:
-    ran = told(loaded_shell, tmp_path, METER.replace("GIVEN", "value"))
-    assert ran.names["seen"] == [2.0, 2.0, 4.0], "PyTorch alone goes on from the default that was written"
-    for finding in ran.the(initial_value_written.CODE):
-        assert finding.mutation is not None
-        assert finding.mutation.statement == "self.found += hits"
-        assert finding.variable == "self.found"
 
 
 def test_a_default_that_is_handed_out_as_a_copy_is_none(loaded_shell: Any, tmp_path: Path) -> None:

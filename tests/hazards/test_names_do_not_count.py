@@ -43,7 +43,7 @@ FOUND = {
         silent_shallow_target_follows_online silent_teacher_is_a_shallow_copy silent_two_parameters_on_one_tensor
     """,
     "initial-value-written": """
-        silent_cached_mask_edited_by_one_caller silent_constant_scaled_by_every_call silent_initial_state_carried_over
+        silent_cached_mask_edited_by_one_caller silent_initial_state_carried_over
     """,
     "results-share-memory": """
         silent_gradient_read_after_it_was_cleared silent_gradients_kept_then_zeroed
@@ -277,20 +277,3 @@ def test_it_is_found_where(name: str, loaded_shell: Any, tmp_path: Path) -> None
     ran = told(loaded_shell, tmp_path, program)
     assert ran.plain is None, "PyTorch says nothing"
     assert ran.alarms == [[finding], [finding]], [report.to_text() for report in ran.reports]
-
-
-def test_a_schedule_in_a_function_is_a_fact_and_no_alarm(loaded_shell: Any, tmp_path: Path) -> None:
-    ran = told(
-        loaded_shell,
-        tmp_path,
-        """
-        A = torch.tensor([2.0, 3.0])
-        def cooled(x):
-            a = A
-            a *= 0.5
-            return x / a
-        cooled(torch.ones(2)), cooled(torch.ones(2))
-        """,
-    )
-    assert ran.alarms == [[], []]
-    assert [found.severity for found in ran.the("initial-value-written")] == ["info", "info"]

@@ -52,16 +52,6 @@ FOUND = {
         ADD,
         LOSSES.format(begin="loss = first", add=ADD, give="return [loss, first] + [loss.detach()]", read=ITEMS),
     ),
-    "a dict that has a name": (
-        "alias-written",
-        ADD,
-        LOSSES.format(
-            begin="loss = first",
-            add=ADD,
-            give='both = {"loss": loss, "first": first}; return both',
-            read='print(parts["first"].item())',
-        ),
-    ),
     "a dict of keywords": (
         "alias-written",
         "total.add_(out.abs().mean())",
@@ -71,13 +61,6 @@ FOUND = {
             give="return dict(total=total, first=first)",
             read='print(parts["first"].item())',
         ),
-    ),
-    "a dict of a script": (
-        "alias-written",
-        "loss += 0.1 * net.weight.square().sum()",
-        "net = nn.Linear(3, 2)\ndata = net(torch.ones(4, 3)).square().mean()\nloss = data\n"
-        'loss += 0.1 * net.weight.square().sum()\nhistory = {"all": loss, "data": data}\n'
-        'loss.backward()\nprint(history["data"].item())\n',
     ),
     "buffers given in each pass": (
         "written-as-two",

@@ -55,11 +55,6 @@ FOUND = {
         "rows[i].mul_(i)",
         "rows = torch.ones(4).expand(3, 4)\nfor i in range(3):\n    rows[i].mul_(i)\nsums = rows.sum(1)\n",
     ),
-    "a random edit of a stored item": (
-        "dataset-item-edited",
-        'row["x"][torch.rand(4) < 0.5] = 0',
-        ITEMS.format(edit='row["x"][torch.rand(4) < 0.5] = 0'),
-    ),
     "one gradient in two slots": (
         "one-tensor-many-slots",
         "(scale * net(torch.ones(1, 2))).sum().backward()",

@@ -9,39 +9,6 @@ from typing import Any
 import pytest
 from hazards.both_ways import told
 
-FOUND = {
-    "other elements of a default table": (
-        "default-argument-written",
-        """
-def confusion(pred, true, table=torch.zeros(2, 2)):
-    for p, t in zip(pred, true):
-        table[t, p] += 1
-    return table
-train = confusion([0, 0], [0, 0]).sum().item()
-test = confusion([1], [1])
-""",
-    ),
-    "other elements of a default given by keyword": (
-        "default-argument-written",
-        """
-def scatter(values, at, *, canvas=torch.zeros(4)):
-    canvas[at:at + len(values)] += values
-    return canvas
-left = scatter(torch.ones(2), 0).clone()
-right = scatter(torch.ones(2), 2)
-""",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FOUND)
-def test_it_is_told(loaded_shell: Any, tmp_path: Path, name: str) -> None:
-    code, program = FOUND[name]
-    ran = told(loaded_shell, tmp_path, program)
-    assert ran.plain is None
-    assert ran.codes == [{code}, {code}]
-
-
 HEALTHY = {
     "defaults: handed": """
 def confusion(pred, true, table=torch.zeros(2, 2)):

@@ -20,26 +20,6 @@ BAD = {
         "out-outgrown",
         "column.resize_(2, 2)",
     ),
-    "a default list that is returned": (
-        """
-        def decay(x, memory=[]):
-            if not memory:
-                memory.append(torch.zeros(3))
-            memory[0].mul_(0.5).add_(x)
-            return memory[0].clone(), memory
-
-
-        def runs(xs):
-            return [decay(x)[0] for x in xs]
-
-
-        one = runs(torch.ones(3, 3))
-        two = runs(torch.ones(3, 3))
-        m = torch.stack(one).sum() - torch.stack(two).sum()
-        """,
-        "default-argument-written",
-        "memory[0].mul_(0.5).add_(x)",
-    ),
     "two beliefs around one mean": (
         """
         from torch.distributions import Normal, kl_divergence

@@ -12,6 +12,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.chains import paths_in
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
@@ -61,6 +62,16 @@ def reads_what_was_written(read: CallEvent, write: CallEvent, mutation: Mutation
     if not read.does("gives item") or read.kind != "view" or mutation.region is None:
         return True
     return may_meet(region_of(read.outputs[0]), mutation.region)
+
+
+def reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:
+    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
+    and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
+    same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
+    if not same_statement or at != read or at.expression == owned.site.expression:
+        return False
+    beside = at.expression.replace(owned.site.expression, "None")
+    return owned.path in paths_in(beside)
 
 
 def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:

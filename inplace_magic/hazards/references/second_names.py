@@ -10,9 +10,11 @@ from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import is_entry
+from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
-from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.listing import LOOPS, whole_listing
+from inplace_magic.source.statements import spans
 
 _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
@@ -82,6 +84,22 @@ def names_given_at_once(alias: AliasStatement) -> bool:
     """``m = v = torch.zeros(3)``, which many take for two tensors."""
     node = expressions.parse(alias.text)
     return isinstance(node, ast.Assign) and len(node.targets) > 1 and all(isinstance(t, ast.Name) for t in node.targets)
+
+
+def goes_on_as_two(story: Story, alias: AliasStatement, name: str, at: Callsite) -> bool:
+    """Whether a name that was given at once with another one is used after a read of that: in ``d = r = f()`` one may
+    work by `r` and hand on `d`, as long as the first is then done with."""
+    listing = whole_listing(story.trace, at) if names_given_at_once(alias) else None
+    statement = listing.statement_at(at) if listing is not None else None
+    if listing is None or statement is None:
+        return True
+    scope, loops = listing.scope_of(statement), [n for n in listing.around(statement) if isinstance(n, LOOPS)]
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id == name:
+            again = any(spans(loop, node.lineno) and not spans(loop, alias.line) for loop in loops)
+            if node.lineno >= statement.lineno or again:
+                return True
+    return False
 
 
 def with_clone(statement: str) -> str:

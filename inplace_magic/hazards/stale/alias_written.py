@@ -20,11 +20,13 @@ from inplace_magic.hazards.references.rereading import (
     comes_later,
     in_the_next_pass,
     in_the_next_run,
+    reads_beside,
     reads_it_as,
     reads_what_was_written,
 )
 from inplace_magic.hazards.references.second_names import (
     are_taken_for_two,
+    goes_on_as_two,
     hands_out_another_name,
     names_given_at_once,
     on_the_same_memory,
@@ -122,6 +124,7 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
             return False
         if not (
             comes_later(at, owned)
+            or reads_beside(at, owned, site)
             or in_the_next_pass(story, at, owned, aliases)
             or in_the_next_run(story, at, owned, names)
         ):
@@ -142,6 +145,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                 anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
                 alias = names[name]
                 if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
+                    continue
+                if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
                     continue
                 if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
                     return _hazard(story, call, mutation, owned, read, at, path, alias)

@@ -82,10 +82,9 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
         return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
     if path.isidentifier():
-        return epochs.edited_each_time(story, after, site) or epochs.normalised(story, call, after, site)
-    return (is_entry_of_text(path) and _is_shallow_copy(story, site, path.split("[")[0])) or epochs.normalised(
-        story, call, after, site
-    )
+        return epochs.edited_each_time(story, call, after) or epochs.normalised(story, call, after)
+    shallow = is_entry_of_text(path) and _is_shallow_copy(story, site, path.split("[")[0])
+    return shallow or epochs.normalised(story, call, after)
 
 
 def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:

@@ -17,7 +17,7 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -64,7 +64,9 @@ def check(story: Story) -> Iterator[Hazard]:
                 continue
             before, since = first[key], last.get(key, first[key].at)
             last[key] = call.index
-            again = before.alias is not None and before.again < call.index
+            again = (
+                before.alias is not None and before.again < call.index and not _filled(story, mutation, before.at, call)
+            )
             shared = before.maker is not None and (
                 before.site != site or _is_read_elsewhere(story, mutation.tensor, since, call)
             )
@@ -82,10 +84,29 @@ def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite
         loop = listing.parents.get(node) if named and node is not None else None
         if alias.target != written or alias.line >= site.line or not isinstance(loop, (ast.For, ast.While)):
             continue
-        again = _next_pass(story, loop, call, site, tensor) if alias.source not in variables_bound(loop) else None
+        free = alias.source not in variables_bound(loop) and not _serves_otherwise(listing, loop, alias.source)
+        again = _next_pass(story, loop, call, site, tensor) if free else None
         if again is not None:
             return _First(call.index, site, None, alias, again)
     return _First(call.index, site, _cached(story, listing, site, tensor))
+
+
+def _filled(story: Story, mutation: Mutation, since: int, until: CallEvent) -> bool:
+    """Whether the memory was given new values between two writes, as a buffer is that each round uses again."""
+    writes = story.writes_to_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
+    between = (write for write, _mutation in writes if since < write.index < until.index)
+    return any(write.does("overwrites") or write.does("sets item") for write in between)
+
+
+def _serves_otherwise(listing: Listing, loop: ast.AST, name: str) -> bool:
+    """Whether a name is read from a loop on, but by a statement that gives it another one."""
+    first = getattr(loop, "lineno", 0)
+    for node in ast.walk(listing.scope_of(loop) if isinstance(loop, ast.stmt) else listing.tree):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node.lineno >= first:
+            holder = listing.parents.get(node)
+            if not (isinstance(holder, ast.Assign) and holder.value is node):
+                return True
+    return False
 
 
 def _next_pass(story: Story, loop: ast.For | ast.While, call: CallEvent, site: Callsite, tensor: int) -> int | None:
