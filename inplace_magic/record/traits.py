@@ -55,7 +55,6 @@ Trait = Literal[
     "reads values",  # gives no tensor, and what it gives depends on values, not on shapes
     "sums up",  # every element it is given, into one or into one for each row
     "compares",  # holds one tensor against another, or brings one up to the other
-    "takes classes",  # takes integers as the numbers of classes
     # what it does to a tensor as an object
     "sets gradient",  # gives it another gradient or takes it away, nothing is written: `x.grad = None`
     "takes memory",  # the tensor gets another one's memory, nothing is written: `x.data = other`

@@ -56,8 +56,13 @@ class _Ran:
         return story_of(self._report.trace)
 
 
+def is_of_the_future(hazard: Hazard) -> bool:
+    """True if a finding says what a backward would raise that nobody ran."""
+    return hazard.expected_version is not None and not hazard.raised
+
+
 def _has_happened(hazard: Hazard, ran: _Ran) -> bool:
-    if hazard.severity == "error":
+    if hazard.severity == "error" or is_of_the_future(hazard):
         return hazard.raised
     if hazard.severity != "silent" or hazard.saved_call is None:
         return True

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from inplace_magic.hazards import SEVERITIES, Hazard
 from inplace_magic.report import Report
-from inplace_magic.watching.news import News
+from inplace_magic.watching.news import News, is_of_the_future
 
 
 @dataclass(slots=True)
@@ -62,7 +62,8 @@ class Windows:
 
 def _first(fresh: list[Hazard], report: Report) -> tuple[Hazard, ...]:
     """The new findings, then the notes."""
-    return (*fresh, *(finding for finding in report.findings if finding.severity == "info"))
+    notes = (finding for finding in report.findings if finding.severity == "info")
+    return (*fresh, *(note for note in notes if not is_of_the_future(note)))
 
 
 def _badness(report: Report) -> int:
@@ -70,7 +71,8 @@ def _badness(report: Report) -> int:
 
 
 def _names_the_writer(report: Report) -> bool:
-    return any(finding.severity == "error" and finding.mutation is not None for finding in report.findings)
+    told = (each for each in report.findings if each.severity == "error" or is_of_the_future(each))
+    return any(finding.mutation is not None for finding in told)
 
 
 def _without_the_future(report: Report | None) -> Report | None:

@@ -173,8 +173,10 @@ def test_for_a_parameter_a_training_step_since_the_save_counts() -> None:
 def test_after_a_retained_graph_only_a_result_not_used_yet_is_meant() -> None:
     used = diamond(Backward(0, (5,)))
     assert not used.another_backward_is_meant(DIAMOND[2], 1, None)
-    other = diamond(Backward(0, (4,)))
+    other = diamond(Backward(0, (4,)), nodes=(*DIAMOND[:4], replace(DIAMOND[4], call=0)))
     assert other.another_backward_is_meant(DIAMOND[2], 1, None)
+    of_gradients = diamond(Backward(0, (4,)))  # a node that no call made: a backward made it, for ``.grad``
+    assert not of_gradients.another_backward_is_meant(DIAMOND[2], 1, None)
     gone = tuple(replace(node, ended=1) if node.node == 5 else node for node in DIAMOND)
     assert not diamond(Backward(0, (4,)), nodes=gone).another_backward_is_meant(DIAMOND[2], 1, None)
 

@@ -52,7 +52,6 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("copy_", "set_value", "kldiv_loss", "huber_loss", "dist"),
         ),
     ),
-    ("takes classes", ("cross_entropy_with_softmax", "nll_loss", "one_hot")),
     ("turns", ("transpose_", "t_")),
     ("takes memory", ("data =",)),
     ("detaches itself", ("detach_",)),

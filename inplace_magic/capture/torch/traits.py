@@ -135,7 +135,6 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("cdist", "copy_"),
         ),
     ),
-    ("takes classes", ("cross_entropy", "nll_loss", "one_hot")),
     ("takes memory", ("Tensor.data =",)),
     ("sets gradient", ("Tensor.grad =",)),
     ("detaches itself", ("detach_",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
@@ -178,7 +178,8 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
         if is_parameter and site in raised_at:
             continue  # the same step() that already failed: its other parameters are the same mistake
         first = max(group, key=lambda stale: stale.node.sequence or 0)
-        yield _hazard(story, first, first.expected, first.writes[-1].after, raised=False)
+        hazard = _hazard(story, first, first.expected, first.writes[-1].after, raised=False)
+        yield hazard if story.has_live_scalar(first.node) else replace(hazard, severity="info")  # such as a sample
 
 
 def _is_parameter(story: Story, stale: _Stale) -> bool:
@@ -219,7 +220,7 @@ def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None
     sites = tuple(write.site for write in stale.writes if write.site is not None)
     return Hazard(
         code=CODE,
-        severity="error" if raised or story.has_live_scalar(stale.node) else "info",  # with no loss in sight: a sample
+        severity="error",
         message=wording.overwritten(
             variable=variable,
             saved_name=story.bindings.name(stale.saved.tensor) if stale.saved.tensor is not None else None,

@@ -100,7 +100,7 @@ def _ways(story: Story) -> Iterator[list[_Way]]:
     called: dict[int, list[tuple[Callsite, str]]] = {}
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or not call.modules or not _parameters_of(call):
+        if site is None or site in story.stepping or not call.modules or not _parameters_of(call):
             continue
         for place, path in called.setdefault(id(site), list(_networks_called(site))):
             run = found.setdefault((place.function, place.cell, place.file, place.caller), {})

@@ -88,8 +88,10 @@ def _is_filled(story: Story, container: str, slots: list[str], tensor: int) -> b
     stores = (alias.target.partition("[") for alias in story.trace.aliases)
     if any(entry and owner.rpartition(".")[2] == root for owner, entry, _rest in stores):
         return True
-    if is_entry(slots[0]) and any(is_entry(holding.path) for holding in story.holdings_of.get(tensor, ())):
-        return True
+    held = [holding for holding in story.holdings_of.get(tensor, ()) if is_entry(holding.path)]
+    together = Counter((holding.call, before_last_step(holding.path)[0]) for holding in held)
+    if is_entry(slots[0]) and 1 in together.values():
+        return True  # by one of its slots when the tensor was written, and by more afterwards
     return any(_list_filled(place) == container for place in (last.chain if last is not None else ()))
 
 
