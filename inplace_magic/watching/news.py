@@ -58,7 +58,7 @@ class _Ran:
 
 def is_of_the_future(hazard: Hazard) -> bool:
     """True if a finding says what a backward would raise that nobody ran."""
-    return hazard.expected_version is not None and not hazard.raised
+    return hazard.expected_version != hazard.found_version and not hazard.raised
 
 
 def _has_happened(hazard: Hazard, ran: _Ran) -> bool:

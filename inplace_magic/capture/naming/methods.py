@@ -30,9 +30,11 @@ class Methods:
 
     Args:
         is_users: whether a code object is the user's.
+        wrappers: frames of the framework at most between the user's line and the call.
     """
 
     is_users: Callable[[CodeType], tuple[bool, bool]]
+    wrappers: int = 0
     _asked: dict[int, int] = field(default_factory=dict)
     """By number of the place."""
     _objects: Numbered = field(default_factory=Numbered)
@@ -42,6 +44,8 @@ class Methods:
     def note(self, frame: FrameType | None, call: int, site: int) -> None:
         """Asks whose method the line is that writes."""
         asked = self._asked.get(site, 0)
+        for _step in range(self.wrappers):
+            frame = frame.f_back if frame is not None and not self.is_users(frame.f_code)[0] else frame
         if asked == _MOST or frame is None or not self.is_users(frame.f_code)[0]:
             return
         self._asked[site] = asked + 1

@@ -63,6 +63,7 @@ def frozen_trace(
         ),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
+        methods=tuple(recorder.methods.frozen(calls)),
         holdings=tuple(recorder.holdings.frozen()),
         names=names,
         local_names=tuple(local_names(recorder.passing_names, sources)),
