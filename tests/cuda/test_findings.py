@@ -181,7 +181,7 @@ def test_a_cells_report_has_the_memory_of_the_device(loaded_shell: InteractiveSh
     assert done.success
     report = loaded_shell.user_ns["report"]
     frame = report.to_frame("memory")
-    assert list(frame.columns) == COLUMNS["memory"].split()
+    assert tuple(frame.columns) == COLUMNS["memory"]
     assert AT in set(frame["device"])
     assert AT in report.to_html()
     assert shown.outputs

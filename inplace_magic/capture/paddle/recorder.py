@@ -128,7 +128,8 @@ class Recorder:
         elif kwargs and kwargs.get("out") is not None:
             call.targets = call.unmoved = describe.tensors_in((kwargs["out"],), [])
         if call.targets:
-            self.methods.note(frame, call.index, call.site)
+            if call.site is not None:
+                self.methods.note(frame, call.index, call.site)
             self.holdings.note(frame, call.index, call.site, call.targets, writes=True)
         elif self.holdings.held and not self.holdings.held.isdisjoint(seen[RECORD].serial for seen in call.before):
             self.holdings.note(frame, call.index, call.site, tensors, writes=False)

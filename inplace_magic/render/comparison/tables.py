@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-COLUMNS = {
+_COLUMNS = {
     "variants": (
         "variant error parameters macs flops element_operations operations allocations allocated_bytes "
         "peak_bytes saved_bytes saved_is_least seconds seconds_mad repetitions"
@@ -22,6 +22,7 @@ COLUMNS = {
     "differences": "group name element first second differing elements",
     "times": "repetition variant seconds",
 }
+COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 """Columns of each view, in order; ``docs/tables.md`` says what they hold."""
 
 
@@ -37,7 +38,7 @@ def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.Da
     """
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(ComparisonView)))}.")
-    return frame_of(_ROWS[view](comparison), COLUMNS[view].split())
+    return frame_of(_ROWS[view](comparison), COLUMNS[view])
 
 
 def _variants(comparison: Comparison) -> list[Row]:

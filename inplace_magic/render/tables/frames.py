@@ -32,7 +32,7 @@ from inplace_magic.report import FrameView, Report
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = {
+_COLUMNS = {
     "tensors": (
         "tensor name version origin call made_by place line code shape dtype device nbytes storage grad_fn "
         "requires_grad is_leaf is_view same_object saved_by values_before values_after id data_ptr"
@@ -57,6 +57,7 @@ COLUMNS = {
         "shape dtype device nbytes storage storage_bytes first hooked"
     ),
 }
+COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 """Columns of each view, in order; ``docs/tables.md`` says what they hold."""
 
 
@@ -77,7 +78,7 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     trace = report.trace
     if view == "ops" and trace.level in ("calls", "writes") and trace.calls:
         warnings.warn(f"Level {trace.level!r} records no operators: watch with `--level ops`.", stacklevel=4)
-    frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view].split())
+    frame = frame_of(_ROWS[view](Reading(report)), COLUMNS[view])
     ran = trace.ran
     if trace.discarded:
         frame.attrs["calls"] = f"{ran - trace.discarded:,} of {ran:,} were kept"
