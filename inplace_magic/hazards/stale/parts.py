@@ -146,7 +146,13 @@ def _written(story: Story) -> Iterator[Hazard]:
 def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     named = story.bindings.written_path(call, mutation.tensor) is not None
     meant = began_as_a_buffer(story, mutation.storage) or is_there_to_be_written(story, mutation)
-    return named and not meant and builds_on_itself(story, call, mutation)
+    return named and not meant and not _is_of_parameters(story, mutation) and builds_on_itself(story, call, mutation)
+
+
+def _is_of_parameters(story: Story, mutation: Mutation) -> bool:
+    """Whether trained leaves lie in the memory, as `vector_to_parameters` puts them there: a network follows it."""
+    tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
+    return any(story.observations[tensor].is_trainable for tensor in tensors if tensor in story.observations)
 
 
 def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Callsite) -> CallEvent | None:
