@@ -29,7 +29,7 @@ METHODS = ["fork", "spawn"] if hasattr(os, "fork") else ["spawn"]
 def test_the_error_of_a_pool_s_process_is_blamed_on_no_line_of_this_one(tmp_path: Path, method: str) -> None:
     plain, said = told(tmp_path, POOL.format(work=FAILING), method)
     assert plain.returncode == 1
-    assert "it comes from code that the watch does not see, such as a process or a thread" in said
+    assert "comes from code outside the watch, such as a process or a thread" in said
     assert "was overwritten by" not in said
     assert "put `with inplace_magic.watch():` into the function that runs there" in said
 

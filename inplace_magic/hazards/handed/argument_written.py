@@ -110,6 +110,8 @@ def _is_a_side_effect(story: Story, handed: Handed) -> bool:
     changes = measured or cuts or builds_on_itself(story, call, handed.mutation)
     if changes and _is_taken_for_a_copy(handed):
         return True
+    if is_called_alone(handed.run.caller) and not _keeps_what_it_computed(story, handed):
+        return False  # its writes are all that it is called for
     if not changes:  # `x[0] = 0` may set a state; not so where something about as large is given in its place
         meta = story.observations.get(handed.tensor)
         if is_written_again(story, handed):
@@ -132,6 +134,14 @@ def _is_handed_as_a_copy(story: Story, handed: Handed) -> bool:
     view = story.innermost_new(handed.tensor, handed.run.first)
     taken = view is not None and view.does("may hand back") and view.callsite is not None
     return taken and view is not None and handed.run.caller.same_statement(view.callsite)
+
+
+def _keeps_what_it_computed(story: Story, handed: Handed) -> bool:
+    """Whether the function gave a result to an attribute or an entry, ``self.product += (x * y).sum()``, and so was
+    called for that."""
+    sites = (call.callsite for call in handed.run.calls(story) if call is not handed.call)
+    targets = [target for site in sites if site is not None for target in site.targets or ()]
+    return any(target is not None and ("." in target or "[" in target) for target in targets)
 
 
 def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent | None:

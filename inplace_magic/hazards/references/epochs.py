@@ -8,15 +8,18 @@ the same constants are subtracted, or divided by, each time.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import islice
 
 from inplace_magic.analysis.overlap import reach_of_write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.engine import began_as_a_buffer
 from inplace_magic.hazards.references.origins import comes_from_itself
-from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
 
+_Elements = tuple[int | None, tuple[Region | None, ...]]
+"""A memory, and which elements of it a call wrote."""
 _MOST = 512
 """Writes of a line among which the first elements are looked for once more."""
 
@@ -56,15 +59,31 @@ def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bo
 
 def _comes_round(story: Story, call: CallEvent, storage: int) -> bool:
     """Whether a line wrote some elements, other ones, and the first ones again, as with batches in each epoch."""
-    own = [reach_of_write(call, mutation) for mutation in call.mutations]
-    rounds = 0
-    met_others = False
-    for each in islice(story.at([id(call.callsite)]), _MOST):
-        reaches = [reach_of_write(each, mutation) for mutation in each.mutations]
-        same = each.mutations and each.mutations[0].storage == storage and reaches == own
-        rounds += bool(same) and (met_others or not rounds)
-        met_others = met_others or (bool(rounds) and not same)
-    return rounds > 1
+    known = story.once(_rounds)
+    if id(call.callsite) not in known:
+        known[id(call.callsite)] = _rounds_of(story, call)
+    return (storage, _reaches(call)) in known[id(call.callsite)]
+
+
+def _rounds(_story: Story) -> dict[int, set[_Elements]]:
+    """By line what it wrote again; filled as lines are asked for."""
+    return {}
+
+
+def _rounds_of(story: Story, call: CallEvent) -> set[_Elements]:
+    first: dict[_Elements, int] = {}
+    times: Counter[_Elements] = Counter()
+    again = set()
+    for at, each in enumerate(islice(story.at([id(call.callsite)]), _MOST)):
+        written = each.mutations[0].storage if each.mutations else None, _reaches(each)
+        if at - first.setdefault(written, at) > times[written]:
+            again.add(written)
+        times[written] += 1
+    return again
+
+
+def _reaches(call: CallEvent) -> tuple[Region | None, ...]:
+    return tuple(reach_of_write(call, mutation) for mutation in call.mutations)
 
 
 def _only_normalised(story: Story, storage: int) -> bool:

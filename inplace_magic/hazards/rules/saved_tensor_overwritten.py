@@ -179,7 +179,7 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
             continue  # the same step() that already failed: its other parameters are the same mistake
         first = max(group, key=lambda stale: stale.node.sequence or 0)
         hazard = _hazard(story, first, first.expected, first.writes[-1].after, raised=False)
-        yield hazard if story.has_live_scalar(first.node) else replace(hazard, severity="info")  # such as a sample
+        yield hazard if story.has_live_scalar(first.node) else replace(hazard, severity="warning")  # such as a sample
 
 
 def _is_parameter(story: Story, stale: _Stale) -> bool:

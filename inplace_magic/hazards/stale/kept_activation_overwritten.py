@@ -52,11 +52,12 @@ def _kept_by_a_name(
 ) -> Hazard | None:
     """The finding on what a list or dict of the user's holds, and how it came there."""
     how = _kept_by_statement(story, call, mutation) or _kept_a_pass_before(story, call, mutation)
-    roots = {path.split("[")[0].split(".")[0] for path in containers}
-    says = partial(_says_one, roots)
-    reads = (_read_where(story, tensor, call, says) for tensor in held if how is not None)
+    if how is None:
+        return None
+    says = partial(_says_one, {path.split("[")[0].split(".")[0] for path in containers})
+    reads = (_read_where(story, tensor, call, says) for tensor in held)
     read = next((read for read in reads if read is not None), None)
-    return _hazard(story, call, mutation, containers[0], how, read) if how is not None and read is not None else None
+    return _hazard(story, call, mutation, containers[0], how, read) if read is not None else None
 
 
 def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:

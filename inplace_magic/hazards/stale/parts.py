@@ -34,13 +34,15 @@ from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_in, paths_read
 
+_MOST = 64
+"""Writes of the memory that are looked at for each part."""
 _NEAR = 16
 """Calls within one statement, at most, after which it writes."""
 
 
 def moved(story: Story) -> Iterator[Stale]:
     """Yields the parts that are read after the memory was written by way of another tensor."""
-    return gone_stale(story, _taken(story), partial(_is_written, story), partial(_read_as_old, story))
+    return gone_stale(story, _taken(story), partial(_is_written, story), partial(_read_as_old, story), most=_MOST)
 
 
 def _taken(story: Story) -> Iterator[Reference]:
