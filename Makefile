@@ -24,11 +24,11 @@
 #   make suites   other people's test suites, unwatched and watched, and a table of what differs; hours. It wants the
 #                 packages, and for most of them a checkout: make suites CHECKOUTS=~/src SUITES="gpytorch kornia".
 #                 A fixed sample of two minutes is part of make test-all
+#   make corpus   public repositories, trained for a few steps plainly and watched, and what changed against the judged
+#                 findings; twenty minutes. It wants a checkout of each: make corpus CHECKOUTS=~/src ONLY="minGPT dino"
 # The first of the others makes .venv; make test-all makes .venv-min with the oldest Jupyter tools and .venv-paddle with
 # Paddle.
 # Another interpreter: make test PYTHON=python3.12
-#   make corpus   public repositories, trained for a few steps plainly and watched, and what changed against the judged
-#                 findings; twenty minutes. It wants a checkout of each: make corpus CHECKOUTS=~/src ONLY="minGPT dino"
 
 PYTHON ?= python3
 VENV := .venv

@@ -106,20 +106,6 @@ def copies_entries(value: ast.expr) -> bool:
     return isinstance(value.func, ast.Name) and value.func.id in ("dict", "list", "copy") and len(value.args) == 1
 
 
-def copied_from(value: ast.expr) -> str | None:
-    """`state` of ``copy.copy(state)``, ``dataclasses.replace(state, time=0)``, ``state._replace(…)``, ``dict(state)``
-    and ``{**state}``, which give a new object around the old entries."""
-    if isinstance(value, ast.Dict):
-        spread = [entry for key, entry in zip(value.keys, value.values, strict=True) if key is None]
-        return path_text(spread[0]) if len(spread) == 1 else None
-    if not isinstance(value, ast.Call):
-        return None
-    called = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
-    if called in ("copy", "_replace") and isinstance(value.func, ast.Attribute) and not value.args:
-        return path_text(value.func.value)
-    return path_text(value.args[0]) if called in ("copy", "replace", "dict", "list") and value.args else None
-
-
 def _bound_in(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     arguments = scope.args
     names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
