@@ -33,7 +33,7 @@ class CopyError(CompareError):
 
 
 def chained(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it was raised from and while handling what, and the members of a group; each once."""
+    """Yield the error, what it was raised from and while handling what, and the members of a group; each once."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:

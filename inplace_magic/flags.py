@@ -24,7 +24,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:
-        """The records that hold these fields; what is not given has its default.
+        """Return the records that hold these fields; what is not given has its default.
 
         Raises:
             OptionError: a value that an option cannot take.
@@ -41,8 +41,8 @@ def _part(record: type[Any], given: Mapping[str, Any]) -> Any:
 
 
 def settings(field: str) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The flags that set a field, and what :meth:`argparse.ArgumentParser.add_argument` is told of them, in the current
-    language.
+    """Return the flags that set a field, and what :meth:`argparse.ArgumentParser.add_argument` is told of them, in the
+    current language.
 
     Args:
         field: of one of the :data:`OPTION_RECORDS`.

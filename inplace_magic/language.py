@@ -48,7 +48,8 @@ _TORCH = re.compile(r"(?<![A-Za-z0-9_.])torch(?=(\.[a-z])?)(?![A-Za-z0-9_])")
 
 
 def language() -> str:
-    """The language in which messages are given now: that of the innermost :func:`use_language`, else the session's."""
+    """Return the language in which messages are given now: that of the innermost :func:`use_language`, else the
+    session's."""
     return _here.get() or _session
 
 
@@ -80,8 +81,8 @@ def use_language(name: str | None, framework: str | None = None) -> Iterator[Non
 
 
 def spelled(text: str) -> str:
-    """A message, or a piece of code of ours, as it is said of the present framework: ``with torch.no_grad():`` as
-    ``with paddle.no_grad():``. Only what we wrote goes through it, never the user's text."""
+    """Return a message, or a piece of code of ours, as it is said of the present framework: ``with torch.no_grad():``
+    as ``with paddle.no_grad():``. Only what we wrote goes through it, never the user's text."""
     if _framework.get() != "paddle":
         return text
     for ours, theirs in _IN_PADDLE:
@@ -90,7 +91,7 @@ def spelled(text: str) -> str:
 
 
 def checked(name: str) -> str:
-    """The language of that name, with ``auto`` resolved.
+    """Return the language of that name, with ``auto`` resolved.
 
     Raises:
         OptionError: there is none; the text lists those there are.
@@ -122,12 +123,13 @@ def _(message: str) -> str:
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """The message for `count` things in the current language: in English `one` for 1, else `many`."""
+    """Return the message for `count` things in the current language: in English `one` for 1, else `many`."""
     return spelled(_catalogue(language()).ngettext(one, many, count))
 
 
 def pgettext(context: str, message: str) -> str:
-    """The message in the current language, where the same English words mean different things; `context` says what."""
+    """Return the message in the current language, where the same English words mean different things; `context` says
+    what."""
     return spelled(_catalogue(language()).pgettext(context, message))
 
 
@@ -155,13 +157,15 @@ def together(parts: Sequence[str]) -> str:
 
 
 def N_(message: str) -> str:
-    """The message as it is, marked for the catalogues: for constants and records, which are translated when shown."""
+    """Return the message as it is, marked for the catalogues: for constants and records, which are translated when
+    shown."""
     return message
 
 
 @cache
 def _catalogue(name: str) -> catalogues.NullTranslations:
-    """All catalogues of a language as one; of English, and of a catalogue that is missing, the messages themselves."""
+    """Return all catalogues of a language as one; of English, and of a catalogue that is missing, the messages
+    themselves."""
     found = catalogues.NullTranslations()
     for domain in reversed(DOMAINS if name != LANGUAGES[0] else ()):
         other = catalogues.translation(domain, FOLDER, languages=[name], fallback=True)

@@ -72,8 +72,8 @@ class Report:
         return cls(replace(trace, faults=trace.faults + faults) if faults else trace, findings, language())
 
     def in_language(self, name: str) -> Report:
-        """The same report in another language, its findings made anew from the trace. Of a report saved before traces
-        told what autograd refused, the findings stay as they are.
+        """Return the same report in another language, its findings made anew from the trace. Of a report saved before
+        traces told what autograd refused, the findings stay as they are.
 
         Args:
             name: ``en`` or ``zh``.
@@ -89,7 +89,7 @@ class Report:
             return replace(self, findings=with_proofs(findings, self.findings), language=language())
 
     def prove(self) -> Report:
-        """The report with its fixes tried: each finding of severity ``error`` or ``silent`` gets its ``proof``.
+        """Return the report with its fixes tried: each finding of severity ``error`` or ``silent`` gets its ``proof``.
 
         The program is run again as it is written, with copies of everything that autograd saves, and with each fix,
         every time on copies of your variables as they are now. They, their gradients, all generators and settings are
@@ -136,8 +136,8 @@ class Report:
             return suspects(story_of(self.trace))
 
     def patch(self) -> str:
-        """The fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where there
-        are none. A cell goes by the name ``In[4].py``. Notes, and fixes that were refuted, are left out."""
+        """Return the fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where
+        there are none. A cell goes by the name ``In[4].py``. Notes, and fixes that were refuted, are left out."""
         from inplace_magic.source.patches import patch_of
 
         return patch_of(self.trace, [finding.diff for finding in self.findings if finding.severity != "info"])
@@ -161,7 +161,7 @@ class Report:
         return verdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole report as JSON's plain types."""
+        """Return the whole report as JSON's plain types."""
         trace = codec.to_plain(self.trace)
         return {
             "format": FORMAT,
@@ -180,7 +180,7 @@ class Report:
         return self._written(json.dumps(self.to_dict(), indent=indent, ensure_ascii=False), path)
 
     def findings_json(self) -> str:
-        """The findings alone as one line of JSON, at most 2 kB each, for programs and assistants: codes, places,
+        """Return the findings alone as one line of JSON, at most 2 kB each, for programs and assistants: codes, places,
         proofs. Its format is stable, see ``docs/machines.md``; :meth:`to_json` has the whole record."""
         from inplace_magic.render.machines.findings import to_findings_json
 
@@ -200,7 +200,7 @@ class Report:
 
     @classmethod
     def from_dict(cls, data: Any) -> Report:
-        """The inverse of :meth:`to_dict`.
+        """Return the inverse of :meth:`to_dict`.
 
         Raises:
             ReportFormatError: as :meth:`from_json`.
@@ -208,7 +208,8 @@ class Report:
         return cls(*parts_of(data))
 
     def to_frame(self, view: FrameView = "tensors") -> pd.DataFrame:
-        """A table of plain integers and strings, in English whatever the report's language: code relies on its words.
+        """Return a table of plain integers and strings, in English whatever the report's language: code relies on its
+        words.
 
         Args:
             view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory`` (by
@@ -222,7 +223,7 @@ class Report:
         return to_frame(self, view)
 
     def to_dot(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-        """The autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses.
+        """Return the autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses.
 
         A large graph is folded: ``expanded`` names groups to draw open, by the keys that they have in the DOT text and
         as ``data-k`` in the SVG, e.g. ``F18-23``. Keys that the graph does not have change nothing.
@@ -232,14 +233,14 @@ class Report:
         return to_dot(self, raw=raw, expanded=expanded)
 
     def to_svg(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-        """The autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
+        """Return the autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
         from inplace_magic.render.graph.layout import to_svg
 
         with use_language(self.language, self.framework):
             return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, raw: bool = False, graph: bool = True) -> str:
-        """One self-contained page: no network, no kernel.
+        """Return one self-contained page: no network, no kernel.
 
         Args:
             path: a file to write it to as well.
@@ -251,15 +252,15 @@ class Report:
         return self._written(to_page(self, raw=raw, graph=graph), path)
 
     def to_widget(self) -> ReportWidget:
-        """The live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets what is
-        selected. See :class:`.ReportWidget`."""
+        """Return the live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets
+        what is selected. See :class:`.ReportWidget`."""
         with needed(_("The live view"), "anywidget", "ipywidgets", "traitlets"):
             from inplace_magic.widgets.report_widget import ReportWidget
 
         return ReportWidget(self)
 
     def to_text(self) -> str:
-        """The whole report as text, for terminals, diffs and screen readers."""
+        """Return the whole report as text, for terminals, diffs and screen readers."""
         from inplace_magic.render.text import to_text
 
         return to_text(self)

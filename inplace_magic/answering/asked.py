@@ -67,7 +67,7 @@ def answer_of(error: BaseException, number: int | None = None) -> Answer | None:
 
 
 def is_known(error: BaseException) -> bool:
-    """Whether the answer to an error was made, and so shown, already."""
+    """True if the answer to an error was made, and so shown, already."""
     return _latest.key == id(error)
 
 
@@ -89,7 +89,7 @@ def made(error: BaseException, number: int | None) -> Answer | None:
 
 
 def _can_be_explained(error: BaseException) -> bool:
-    """Whether it is of autograd's kinds, or says that something is None, as a gradient can be."""
+    """True if it is of autograd's kinds, or says that something is None, as a gradient can be."""
     text = error.args[0] if error.args else None
     of_none = isinstance(error, (TypeError, AttributeError)) and type(text) is str and "NoneType" in text
     return isinstance(error, _KINDS) or of_none

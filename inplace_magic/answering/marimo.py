@@ -14,7 +14,7 @@ _CONTEXT = "marimo._runtime.context.types"
 
 
 def _context() -> Any:
-    """The running notebook; None outside one."""
+    """Return the running notebook; None outside one."""
     find = getattr(sys.modules.get(_CONTEXT), "safe_get_context", None)
     return find() if callable(find) else None
 

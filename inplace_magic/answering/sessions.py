@@ -34,7 +34,7 @@ def failed_cell(error: BaseException) -> int | None:
 
 
 def _files(error: BaseException) -> Iterator[str]:
-    """The compiled file names of a traceback, the outermost first."""
+    """Yield the compiled file names of a traceback, the outermost first."""
     step = error.__traceback__
     while step is not None:
         yield step.tb_frame.f_code.co_filename

@@ -77,8 +77,8 @@ def why_magic(session: Session) -> Callable[[str], None]:
 
 
 def _chosen(session: Session, word: str | None) -> int:
-    """The cell that is asked about: the one named, else the last that failed with an error that a watch explains, else
-    the last that failed."""
+    """Return the cell that is asked about: the one named, else the last that failed with an error that a watch
+    explains, else the last that failed."""
     if word is not None:
         number = _NUMBER.fullmatch(word)
         if number is None:

@@ -90,7 +90,7 @@ class Bench:
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether a second run leaves what the first one did."""
+        """True if a second run leaves what the first one did."""
         from inplace_magic.rerun.outcome import compare
 
         again = self.run({}, copied=True)
@@ -109,7 +109,7 @@ class Bench:
         return tuple(gradient_errors(written.outcome, meant.outcome))
 
     def changed_saves(self) -> tuple[list[ChangedSave], list[CallEvent]]:
-        """The saved tensors that were other ones when backward read them, and the calls of that run.
+        """Return the saved tensors that were other ones when backward read them, and the calls of that run.
 
         Raises:
             CompareError: the program cannot be run.
@@ -128,7 +128,7 @@ class Bench:
             return list(saves[0].changed.values()), again.calls
 
     def matters(self, numbers: Collection[int]) -> bool:
-        """Whether the gradients are other ones when backward gets some saved tensors as they were when saved.
+        """True if the gradients are other ones when backward gets some saved tensors as they were when saved.
 
         Args:
             numbers: of the saved tensors, in the order of saving.
@@ -159,8 +159,8 @@ class Bench:
             return price_of(runner)
 
     def slope(self, changes: Changes) -> Slope | None:
-        """The slope of the loss of the program with changes, by its gradients and by finite differences; None where
-        that cannot be told.
+        """Return the slope of the loss of the program with changes, by its gradients and by finite differences; None
+        where that cannot be told.
 
         Raises:
             CompareError: the program cannot be run.
@@ -232,7 +232,7 @@ class Bench:
 
     @property
     def _again(self) -> bool:
-        """Whether the program as it is written is refused a second way through a graph."""
+        """True if the program as it is written is refused a second way through a graph."""
         return any(call.refusal is not None and call.refusal.kind == "graph used up" for call in self._trace.calls)
 
     @property
@@ -241,7 +241,7 @@ class Bench:
         return None if self.written.failure is None else self.written.passes + MORE_PASSES
 
     def watched(self, changes: Changes) -> Report:
-        """The report of a run with changes.
+        """Return the report of a run with changes.
 
         Raises:
             CompareError: it cannot be run.

@@ -51,7 +51,7 @@ def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -
 
 
 def is_worth_showing(proof: Proof) -> bool:
-    """Whether a candidate that only a run speaks for may be shown: it is proven, or every gradient is right though a
+    """True if a candidate that only a run speaks for may be shown: it is proven, or every gradient is right though a
     variable is another, or the program is refused as it is written and has the same loss with it."""
     told = {each.template for each in proof.told}
     alike = bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
@@ -59,7 +59,7 @@ def is_worth_showing(proof: Proof) -> bool:
 
 
 def is_contradicted(proof: Proof) -> bool:
-    """Whether the gradients with a fix are not the derivative of the loss with it, and its proof says so."""
+    """True if the gradients with a fix are not the derivative of the loss with it, and its proof says so."""
     return any(each.template in (words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT) for each in proof.told)
 
 
@@ -162,8 +162,8 @@ _CUTS = re.compile(
 
 
 def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:
-    """The proof of a fix that leaves other numbers, as finite differences judge its gradients. Those of another loss
-    refute it, unless the program means such gradients, as one with a ``detach()`` of its own does."""
+    """Return the proof of a fix that leaves other numbers, as finite differences judge its gradients. Those of another
+    loss refute it, unless the program means such gradients, as one with a ``detach()`` of its own does."""
     slope = bench.slope(cured.changes)
     if slope is None:
         return proof_of("other numbers", *told, *more, **facts)
@@ -174,7 +174,7 @@ def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[T
 
 
 def _means_others(bench: Bench, cured: _Cured) -> bool:
-    """Whether its text, and not what the fix adds to it, can be why gradients are not the derivative of the loss; and
+    """True if its text, and not what the fix adds to it, can be why gradients are not the derivative of the loss; and
     those of the program as it is meant are not either, as far as that can be told."""
     before = {line.strip() for line in bench.lines}  # what is moved stands there already
     added = {line.strip() for hunks in cured.changes.values() for hunk in hunks for line in hunk.new} - before
@@ -189,7 +189,8 @@ _NOWHERE: _Line = (None, None, 0)
 
 
 def _keys(report: Report, changes: Changes) -> dict[_Key, str]:
-    """The findings of a report that are alarms, by code and by the lines that they are about, and their codes."""
+    """Return the findings of a report that are alarms, by code and by the lines that they are about, and their
+    codes."""
     found: dict[_Key, str] = {}
     for hazard in report.findings:
         if hazard.severity in ALARM:

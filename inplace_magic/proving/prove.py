@@ -23,9 +23,9 @@ _MOST_PROVEN = 3
 
 
 def cheapest(bench: Bench, report: Report, hazard: Hazard) -> Hazard:
-    """The finding with the cheapest fix that is proven, and the prices of all that were tried. Nothing else is tried
-    where its own fix is not proven or makes no copy, where the program is stopped before its end, or where each run
-    does something again that cannot be done on copies.
+    """Return the finding with the cheapest fix that is proven, and the prices of all that were tried. Nothing else is
+    tried where its own fix is not proven or makes no copy, where the program is stopped before its end, or where each
+    run does something again that cannot be done on copies.
 
     Raises:
         CompareError: the program cannot be run.
@@ -72,7 +72,8 @@ PROVABLE = ("error", "silent")
 
 
 def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) -> Report:
-    """The report with a proof for each finding of severity error or silent and each diff; see :meth:`.Report.prove`.
+    """Return the report with a proof for each finding of severity error or silent and each diff; see
+    :meth:`.Report.prove`.
 
     Args:
         allowed: files, commands and the network may be used again.
@@ -100,7 +101,8 @@ def _with_new(findings: list[Hazard], new: list[Hazard]) -> list[Hazard]:
 def _tried(
     report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool
 ) -> tuple[list[Hazard], Told | None]:
-    """The findings with their fixes tried, then those that only the runs showed; and why it stopped, where it did."""
+    """Return the findings with their fixes tried, then those that only the runs showed; and why it stopped, where it
+    did."""
     from inplace_magic.rerun.guard import Repeated
 
     tried: list[Hazard] = []
@@ -123,7 +125,8 @@ def _tried(
 
 
 def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
-    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not.
+    """Return a finding with its fix tried; where that is refuted, or there is none, with the first candidate that is
+    not.
 
     A fix that leaves other numbers, and gradients that are not the derivative of its loss, gives way to any other.
     """
@@ -176,5 +179,5 @@ def _same_again(bench: Bench, report: Report) -> None:
 
 
 def _kind(error: str | None) -> str | None:
-    """An error without its numbers: of shapes, versions and addresses."""
+    """Return an error without its numbers: of shapes, versions and addresses."""
     return None if error is None else re.sub(r"(0x)?[0-9a-f]*\d[0-9a-f]*", "", error)

@@ -46,7 +46,7 @@ class _Blamed:
 
 
 def found(bench: Bench, report: Report) -> list[Hazard]:
-    """A finding for each write that made gradients wrong in silence and that no finding of the report is about.
+    """Return a finding for each write that made gradients wrong in silence and that no finding of the report is about.
 
     Raises:
         CompareError: the program cannot be run.
@@ -71,7 +71,7 @@ def found(bench: Bench, report: Report) -> list[Hazard]:
 
 
 def _guilty(bench: Bench, groups: Sequence[list[_Blamed]]) -> Iterator[list[_Blamed]]:
-    """Those without whose write the gradients are other ones; all that there are where no one alone is it."""
+    """Yield those without whose write the gradients are other ones; all that there are where no one alone is it."""
     alone = len(groups) == 1  # then nothing else can have done it
     single = [group for group in groups[:_MOST] if alone or bench.matters({each.number for each in group})]
     yield from single or groups[:1]

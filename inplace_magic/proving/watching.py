@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
-    """The report of one run on copies.
+    """Return the report of one run on copies.
 
     Args:
         cells: execution count by compiled file name, for code of other cells.

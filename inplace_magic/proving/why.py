@@ -27,7 +27,7 @@ _MOST_ROUNDS = 50
 
 
 def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
-    """The report of a failure that nobody watched, with what trying the fixes showed.
+    """Return the report of a failure that nobody watched, with what trying the fixes showed.
 
     Called in the ``except`` that handles the error, the lines of its ``try`` run again, watched and on copies of what
     their variables hold now, behind those statements above them that built the graph. Called anywhere else, as in a
@@ -60,7 +60,7 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
 
 
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
-    """The report of the lines run again; None, and why, where that does not fail in the same way."""
+    """Return the report of the lines run again; None, and why, where that does not fail in the same way."""
     from inplace_magic.rerun.guard import Repeated
     from inplace_magic.rerun.raising_lines import raising_lines
     from inplace_magic.rerun.run import Failure, failure_text
@@ -81,7 +81,7 @@ def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tup
 
 
 def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None:
-    """The report of some lines run again; None where they do not raise the error.
+    """Return the report of some lines run again; None where they do not raise the error.
 
     Raises:
         CompareError: they cannot be run again.
@@ -105,7 +105,7 @@ def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None
 
 
 def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
-    """The lines with the statement above that binds what cannot be copied.
+    """Return the lines with the statement above that binds what cannot be copied.
 
     Raises:
         CopyError: none does.
@@ -133,7 +133,7 @@ def _told_by_the_graph(raised: BaseException, reason: str) -> Report:
 
 
 def _nobody_saw(hazard: Hazard) -> Hazard:
-    """A finding of a graph alone, in words that say what is not in it."""
+    """Return a finding of a graph alone, in words that say what is not in it."""
     message = _(
         "{tensor} was written in place after {node} had saved it for backward: it is at version {found}, and backward "
         "expects version {expected}. Which line wrote it is not known, since nothing was watched."

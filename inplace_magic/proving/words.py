@@ -58,12 +58,12 @@ _LONGEST = 200
 
 
 def plain(sentence: str) -> Told:
-    """A sentence that is in the reader's language already."""
+    """Return a sentence that is in the reader's language already."""
     return Told("{sentence}", (("sentence", sentence),))
 
 
 def with_error(template: str, error: str) -> Told:
-    """A sentence with the first line of an error."""
+    """Return a sentence with the first line of an error."""
     words = " ".join(error.split())
     return Told(template, (("error", words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"),))
 
@@ -93,7 +93,7 @@ def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
 
 
 def of_slope(gradient: float, difference: float, *, agrees: bool) -> tuple[Told, ...]:
-    """Whether the gradients are the derivative of the loss, in a sentence."""
+    """Return whether the gradients are the derivative of the loss, in a sentence."""
     if agrees:
         return (Told(SLOPE),)
     return (Told(NOT_THE_SLOPE, (("gradient", f"{gradient:.4g}"), ("difference", f"{difference:.4g}"))),)

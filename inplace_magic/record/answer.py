@@ -48,7 +48,7 @@ class Answer:
         return self.candidates[0] if self.certain and self.candidates else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON's plain types."""
+        """Return the answer as JSON's plain types."""
         return {**codec.to_plain(self), "mutation": codec.to_plain(self.mutation)}
 
     def __str__(self) -> str:

@@ -136,7 +136,7 @@ hold for every watch of a level, or are about details of what was seen."""
 
 
 def retold(sentence: str) -> str:
-    """A sentence of a trace in the current language; one that is not known here stays as it is."""
+    """Return a sentence of a trace in the current language; one that is not known here stays as it is."""
     for template in SENTENCES:
         match = _pattern(template).fullmatch(sentence)
         if match is not None:
@@ -145,7 +145,7 @@ def retold(sentence: str) -> str:
 
 
 def was_said(template: str, sentences: Iterable[str]) -> bool:
-    """Whether one of the sentences of a trace is this one."""
+    """True if one of the sentences of a trace is this one."""
     return any(_pattern(template).fullmatch(sentence) is not None for sentence in sentences)
 
 

@@ -50,7 +50,7 @@ class TensorMetadata:
 
     @property
     def is_trainable(self) -> bool:
-        """Whether backward puts a gradient into its ``.grad``: a leaf that requires grad, as every parameter is."""
+        """True if backward puts a gradient into its ``.grad``: a leaf that requires grad, as every parameter is."""
         return self.is_leaf and self.requires_grad
 
     @property
@@ -198,11 +198,11 @@ class CallEvent:
     place and on the same tensor. Of these nothing is recorded but the version and the values that they led to."""
 
     def does(self, trait: Trait) -> bool:
-        """Whether the operation does that in any call."""
+        """True if the operation does that in any call."""
         return trait in self.traits
 
     def got(self, tensors: Container[int]) -> bool:
-        """Whether one of some tensors went into it."""
+        """True if one of some tensors went into it."""
         return any(meta.tensor in tensors for meta in self.inputs)
 
     @property
@@ -220,7 +220,7 @@ class CallEvent:
         return frozenset(meta.tensor for meta in self.inputs) & {meta.tensor for meta in self.outputs}
 
     def was_refused(self, kind: RefusalKind) -> bool:
-        """Whether autograd refused the call for this reason."""
+        """True if autograd refused the call for this reason."""
         return self.refusal is not None and self.refusal.kind == kind
 
     @property

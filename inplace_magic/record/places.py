@@ -119,28 +119,28 @@ class Callsite(_Hashed):
         return site
 
     def same_function(self, other: Callsite | None) -> bool:
-        """Whether both lie in one function, or both outside any function of one cell or file."""
+        """True if both lie in one function, or both outside any function of one cell or file."""
         return other is not None and (self.function, self.cell, self.file) == (other.function, other.cell, other.file)
 
     def same_line(self, other: Callsite | None) -> bool:
-        """Whether both lie on one line, whatever led there."""
+        """True if both lie on one line, whatever led there."""
         return other is not None and self.line == other.line and self.same_function(other)
 
     def same_run(self, other: Callsite | None) -> bool:
-        """Whether both lie in one function and were reached by the same places: in one run of it, or in runs that one
+        """True if both lie in one function and were reached by the same places: in one run of it, or in runs that one
         line began, as in a loop."""
         return other is not None and self.same_function(other) and self.caller == other.caller
 
     def is_below(self, other: Callsite | None) -> bool:
-        """Whether this place, or one that led to it, lies in the same run of a function as another place."""
+        """True if this place, or one that led to it, lies in the same run of a function as another place."""
         return any(place.same_run(other) for place in self.chain)
 
     def is_below_function(self, other: Callsite | None) -> bool:
-        """Whether this place, or one that led to it, lies in the same function as another place."""
+        """True if this place, or one that led to it, lies in the same function as another place."""
         return any(place.same_function(other) for place in self.chain)
 
     def same_statement(self, other: Callsite | None) -> bool:
-        """Whether both lie in one statement, reached by the same places."""
+        """True if both lie in one statement, reached by the same places."""
         return (
             other is not None and (self.line, self.statement) == (other.line, other.statement) and self.same_run(other)
         )

@@ -70,10 +70,10 @@ class Proof:
 
 
 def proof_of(verdict: Verdict, *told: Told, **facts: Any) -> Proof:
-    """A proof whose reason is these sentences, in the current language."""
+    """Return a proof whose reason is these sentences, in the current language."""
     return Proof(verdict, sentences(*map(str, told)), told=told, **facts)
 
 
 def retold(proof: Proof | None) -> Proof | None:
-    """The same proof in the current language."""
+    """Return the same proof in the current language."""
     return proof and replace(proof, reason=sentences(*map(str, proof.told)))

@@ -34,7 +34,8 @@ _ROOTS = ("self", "tensors", "outputs")
 
 
 def trace_of_graph(error: BaseException) -> Trace | None:
-    """The record of what the graph of a failed backward tells; None where it is about something else, or gone."""
+    """Return the record of what the graph of a failed backward tells; None where it is about something else, or
+    gone."""
     text = describe.error_text(error)
     refusal = refusal_of(text)
     if refusal is None or refusal.kind != "saved tensor changed":
@@ -80,7 +81,7 @@ def trace_of_graph(error: BaseException) -> Trace | None:
 
 
 def _roots(traceback: TracebackType | None) -> Iterator[Any]:
-    """The nodes with which the backward began, from the arguments of PyTorch's own functions."""
+    """Yield the nodes with which the backward began, from the arguments of PyTorch's own functions."""
     while traceback is not None:
         frame, traceback = traceback.tb_frame, traceback.tb_next
         if frame.f_globals.get("__name__") not in ("torch._tensor", "torch.autograd"):
@@ -95,7 +96,7 @@ def _roots(traceback: TracebackType | None) -> Iterator[Any]:
 
 
 def _named(frame: FrameType, saved: torch.Tensor) -> Iterator[str]:
-    """The variables of a frame on the memory of a saved tensor, those of its sizes first."""
+    """Yield the variables of a frame on the memory of a saved tensor, those of its sizes first."""
     held = locals_of(frame) or frame.f_locals
     memory = describe_memory.storage_address(describe.storage(saved))
     same = [

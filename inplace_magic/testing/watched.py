@@ -137,7 +137,7 @@ class Watching(Bodies):
         self._asked({}, "--inplace-watch")  # what cannot be done is said before anything is collected
 
     def watched(self, item: pytest.Item) -> Watched:
-        """The watch of a test, as its marker and the options ask for it."""
+        """Return the watch of a test, as its marker and the options ask for it."""
         if KEY not in item.stash:
             marker = item.get_closest_marker(MARKER)
             item.stash[KEY] = self._asked(marker.kwargs if marker is not None else {}, f"@pytest.mark.{MARKER}")

@@ -133,7 +133,7 @@ class watch(Recording):
         self._names = None
 
     def _told(self, report: Report | None) -> Report:
-        """The report of all stretches, the one of the last given."""
+        """Return the report of all stretches, the one of the last given."""
         self._session = None
         if self._windows is not None:
             report = self._windows.end(report)

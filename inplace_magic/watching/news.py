@@ -27,7 +27,8 @@ class News:
     _seen: set[Hashable] = field(default_factory=set)
 
     def of(self, report: Report) -> list[Hazard]:
-        """The findings that have happened and were not shown yet, worst first; from now on they count as shown."""
+        """Return the findings that have happened and were not shown yet, worst first; from now on they count as
+        shown."""
         ran = _Ran(report)
         fresh = []
         for hazard in report.hazards:
@@ -41,7 +42,7 @@ class News:
         return fresh
 
     def all_of(self, report: Report) -> bool:
-        """Whether every alarm of a report was shown before."""
+        """True if every alarm of a report was shown before."""
         return all(_key(hazard) in self._seen for hazard in report.hazards if hazard.is_alarm)
 
 

@@ -124,7 +124,7 @@ class Recording:
 
     @property
     def began(self) -> bool:
-        """Whether it was started, and not stopped."""
+        """True if it was started, and not stopped."""
         return self._session is not None
 
     @property
@@ -247,7 +247,7 @@ def running_here() -> Recording | None:
 
 
 def _text_of(filename: str | None, frame: FrameType | None) -> str:
-    """The text that was compiled under a name, or that of the function which a frame runs."""
+    """Return the text that was compiled under a name, or that of the function which a frame runs."""
     if filename is not None or frame is None:
         return "".join(linecache.getlines(filename)) if filename is not None else ""
     code = frame.f_code
@@ -266,6 +266,6 @@ def _frame_of(filename: str | None) -> FrameType | None:
 
 
 def analyze(trace: Trace) -> Report:
-    """The report of a trace; torch is not needed."""
+    """Return the report of a trace; torch is not needed."""
     with collection_paused():
         return Report.from_trace(trace)

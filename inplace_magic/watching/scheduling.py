@@ -13,8 +13,8 @@ Schedule = Callable[[int], bool]
 
 
 def schedule(*, active: int, wait: int = 0, repeat: int = 0, skip_first: int = 0) -> Schedule:
-    """A function for ``watch(schedule=…)``: after `skip_first` steps, in turn `wait` steps without a watch and `active`
-    steps with one, whose report is made when they are over.
+    """Return a function for ``watch(schedule=…)``: after `skip_first` steps, in turn `wait` steps without a watch and
+    `active` steps with one, whose report is made when they are over.
 
     Args:
         active: steps that are watched in a row.

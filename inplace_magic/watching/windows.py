@@ -37,7 +37,7 @@ class Windows:
             self._keep(replace(report, findings=_first(fresh, report)))
 
     def end(self, report: Report | None) -> Report | None:
-        """The report that tells most of the run: of its error, else of the worst finding, else of the last part.
+        """Return the report that tells most of the run: of its error, else of the worst finding, else of the last part.
 
         Args:
             report: of the part that was open when the run ended; None where none was.
@@ -61,7 +61,7 @@ class Windows:
 
 
 def _first(fresh: list[Hazard], report: Report) -> tuple[Hazard, ...]:
-    """The new findings, then the notes."""
+    """Return the new findings, then the notes."""
     notes = (finding for finding in report.findings if finding.severity == "info")
     return (*fresh, *(note for note in notes if not is_of_the_future(note)))
 
