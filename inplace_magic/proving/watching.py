@@ -17,7 +17,7 @@ def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None
 
     Args:
         cells: execution count by compiled file name, for code of other cells.
-        observer: what watches; None: a new one.
+        observer: the watch; None: a new one.
     """
     from inplace_magic.rerun.backwards import Stopped
     from inplace_magic.rerun.program import CellProgram, StoryProgram
