@@ -82,14 +82,10 @@ class Program:
 
 
 def broken(key: str) -> Callable[[Callable[..., Any]], Feedback]:
-    """The judge of a broken program of lessons 6 to 8; torch is imported when somebody asks."""
+    """The judge of a broken program; torch is imported when somebody asks."""
+    from inplace_magic.lessons import broken, clinic
 
-    def judge(function: Callable[..., Any]) -> Feedback:
-        from inplace_magic.lessons.broken import PROGRAMS
-
-        return PROGRAMS[key].judge(function)
-
-    return judge
+    return (broken.PROGRAMS | clinic.PATIENTS)[key].judge
 
 
 def _same(got: Any, wanted: Any) -> bool:

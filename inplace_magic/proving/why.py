@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from inplace_magic.answering.asked import last_error
+from inplace_magic.answering.asked import answer_of, last_error
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _
+from inplace_magic.language import _, language
 from inplace_magic.proving.prove import proven
-from inplace_magic.record.blindness import RAN_AGAIN
+from inplace_magic.record.blindness import NOT_WATCHED, RAN_AGAIN
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-from inplace_magic.watching.api import analyze
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.raising_lines import RaisingLines
@@ -32,8 +30,8 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
     In the ``except`` that handles the error, the lines of its ``try`` run again, watched, on copies of their variables'
     present values, after the statements above that built the graph. Elsewhere, as in a debugger, the statement of your
     outermost function in the traceback runs again. Your variables, gradients, generators and files stay as they are. If
-    the lines cannot run, or fail differently, the report uses the graph that the error left: it shows the saved tensor
-    and the changed variable, but not the writing line, and ``report.blindness`` says so.
+    the lines cannot run, or fail differently, the report comes from what the error left, as by
+    :func:`inplace_magic.answer`, and ``report.blindness`` says so.
 
     Args:
         error: the error; None: the one being handled, else the last unhandled one.
@@ -55,7 +53,7 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
         report, reason = _run_again(raised, sys._getframe(1), allowed=allowed)
     except CompareError as refused:
         report, reason = None, str(refused)
-    return report if report is not None else _told_by_the_graph(raised, reason)
+    return report if report is not None else _told_by_what_is_left(raised, reason)
 
 
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
@@ -115,36 +113,31 @@ def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
     return replace(block, above=above)
 
 
-def _told_by_the_graph(raised: BaseException, reason: str) -> Report:
-    from inplace_magic.rerun.failed_graph import trace_of_graph
-
-    trace = None
-    with suppress(RuntimeError):  # a graph of another kind than those that are known
-        trace = trace_of_graph(raised)
-    if trace is None:
+def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
+    found = answer_of(raised)
+    if found is None:
         raise CompareError(
-            _("The lines cannot be run again: {reason}. And the error left no graph that tells more.").format(
+            _("The lines cannot be run again: {reason}. And what the error left tells no cause.").format(
                 reason=reason.rstrip(".")
             )
         )
-    report = analyze(trace)
-    return replace(report, findings=tuple(_nobody_saw(hazard) for hazard in report.findings))
-
-
-def _nobody_saw(hazard: Hazard) -> Hazard:
-    """Return a finding from the graph alone; its words say what a graph does not show."""
-    message = _(
-        "{tensor} was written in place after {node} had saved it for backward: it is at version {found}, and backward "
-        "expects version {expected}. Which line wrote it is not known, since nothing was watched."
-    )
-    told = message.format(
-        tensor=f"`{hazard.variable}`" if hazard.variable else _("A tensor"),
-        node=hazard.saved_by or _("a node"),
-        found=hazard.found_version,
-        expected=hazard.expected_version,
-    )
     advice = _(
         "Run the lines from the forward pass on again within `with inplace_magic.watch() as w:`; `w.report` names the "
         "line that wrote."
     )
-    return replace(hazard, message=told, fix=advice)
+    hazard = Hazard(
+        code=found.code,
+        severity="error",
+        message=found.message,
+        fix=found.fix or advice,
+        diff=found.diff or "",
+        variable=found.variable,
+        mutation=found.mutation,
+        saved=found.saved,
+        saved_by=found.saved_by,
+        expected_version=found.expected_version,
+        found_version=found.found_version,
+        raised=True,
+    )
+    trace = Trace(error=found.error, blindness=(NOT_WATCHED, *found.limits), framework=found.framework)
+    return Report(trace, (hazard,), language())

@@ -31,9 +31,7 @@ WRITES_INCOMPLETE = N_(
     "torch."
 )
 WRITES_NOT_TOLD = N_("Which node refused, and so whose write it was, could not be told from the graph that failed.")
-NOT_WATCHED = N_(
-    "Nothing was watched: this is told from the graph that the error left, and which line wrote is not in it."
-)
+NOT_WATCHED = N_("Nothing was watched: this is told from what the error left, its graph and the text of the lines.")
 RAN_AGAIN = N_("Told from a second run of lines {first} to {last}, on copies of what their variables hold now.")
 TOO_LARGE = N_(
     "{count} storages ({nbytes} B) are shared with NumPy or other code outside torch and too large to be checked for "

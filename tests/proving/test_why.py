@@ -112,15 +112,13 @@ report = handle(main(x))
 """
 
 
-def test_where_it_cannot_be_run_again_the_graph_tells_what_was_saved_and_the_report_says_so(tmp_path: Path) -> None:
+def test_where_it_cannot_be_run_again_what_the_error_left_tells_and_the_report_says_so(tmp_path: Path) -> None:
     report = run(tmp_path / "given.py", GIVEN)["report"]
 
     (hazard,) = report.hazards
     assert (hazard.saved_by, hazard.expected_version, hazard.found_version) == ("SigmoidBackward0", 0, 1)
-    assert hazard.mutation is None, "nobody saw it, so none is named"
     assert hazard.proof is None
     assert "Nothing was watched" in " ".join(report.blindness)
-    assert report.calls[-1].callsite.line == 10
     assert Report.from_json(report.to_json()).hazards == report.hazards
 
 
