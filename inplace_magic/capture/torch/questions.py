@@ -1,8 +1,8 @@
 """Calls that only ask a plain tensor what it looks like, as ``x.dim()``.
 
-They write nothing, give no tensor, run no operator, warn of nothing and cannot fail. So such a call is one row, written
-as it begins; a recurrent cell makes four of them at each step. Where anything about it is new (the tensor, its version,
-the place), nothing is noted here, and it is recorded as any other call.
+They write and allocate nothing, give no tensor, run no operator, warn of nothing and cannot fail. So such a call is one
+row, written as it begins; a recurrent cell makes four of them at each step. Where anything about it is new (the tensor,
+its version, the place), nothing is noted here, and it is recorded as any other call.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Questions:
         recorder, log, shared = self._recorder, self._log, self._shared
         if latest[VERSION] != tensor._version or record.serial in self._held or shared.digests or shared.aside:
             return False
-        if len(log.calls) >= recorder.look_at or not recorder.meter.idle or recorder.repeats.more:
+        if len(log.calls) >= recorder.look_at or recorder.repeats.more:
             return False
         site = recorder.sites.note(frame)
         if site is None or site >= recorder.places_met:
