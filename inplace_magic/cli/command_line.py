@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         "standard error, of a saved report on standard output"
     )
     parser.add_argument("--format", choices=(TEXT, *MACHINES), default=TEXT, help=form)
-    output = _("a file for what --format gives")
+    output = _("a file for the output of --format")
     parser.add_argument("--output", metavar="FILE", default=None, help=output)
     parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
     add = _(

@@ -117,7 +117,7 @@ def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
     found = answer_of(raised)
     if found is None:
         raise CompareError(
-            _("The lines cannot be run again: {reason}. And what the error left tells no cause.").format(
+            _("The lines cannot run again: {reason}. And the error's graph and text show no cause.").format(
                 reason=reason.rstrip(".")
             )
         )

@@ -23,8 +23,8 @@ NOT_THE_SLOPE = N_(
     "written past autograd."
 )
 NO_SLOPE_MEANT = N_(
-    "By finite differences in float64, its gradients are not the derivative of the loss that it computes. The program "
-    "itself can be why, as by a `detach()` of its own, so this is not held against the fix."
+    "By finite differences in float64, its gradients are not the derivative of its loss. The program itself can cause "
+    "this, as by its own `detach()`, so it does not refute the fix."
 )
 CHEAPEST = N_("Of {count} proven fixes this one allocates the least: {nbytes} B a run, the next one {next} B.")
 AS_CHEAP = N_("Each of {count} proven fixes allocates {nbytes} B a run.")

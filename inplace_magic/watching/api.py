@@ -31,7 +31,7 @@ _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatche
 _ELSEWHERE = {
     "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
     "prove": N_("watch() has no option `prove`: after the block `w.report.prove()` tries the fixes."),
-    "widget": N_("watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
+    "widget": N_("watch() has no option `widget`: `w.report.to_widget()` makes the live view after the block."),
     "opened": N_("watch() has no option `opened`, which is for notebooks: a saved page shows its sections open."),
 }
 """Options of the magic that scripts do not take."""

@@ -186,9 +186,7 @@ def test_a_healthy_run_keeps_no_more_than_the_newest_writes() -> None:
     assert w.report is not None
     assert w.report.calls == []
     assert w.report.hazards == []
-    assert w.report.verdict == (
-        "• Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails."
-    )
+    assert w.report.verdict == ("• Nothing was judged: level `writes` only names the writer when a backward fails.")
 
 
 @pytest.mark.parametrize(("level", "asked"), [("writes", False), ("calls", True)])
