@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inplace_magic.answering import marimo
@@ -71,12 +72,13 @@ def is_known(error: BaseException) -> bool:
     return _latest.key == id(error)
 
 
-def made(error: BaseException, number: int | None) -> Answer | None:
+def made(error: BaseException, number: int | None, cells: Mapping[str, int] | None = None) -> Answer | None:
     """Make the answer to an error.
 
     Args:
         error: with its traceback.
         number: execution count of the cell that raised it, or None.
+        cells: execution count by compiled file name, if cells run under other names than the shell gave them.
     """
     can_be = any(map(_can_be_explained, chained(error)))  # else nothing is loaded for it
     if not can_be or not {"torch", "paddle"} & set(sys.modules):
@@ -84,8 +86,8 @@ def made(error: BaseException, number: int | None) -> Answer | None:
     from inplace_magic.answering.sessions import at_hand
     from inplace_magic.postmortem import answer_to
 
-    namespace, cells = at_hand(error, number)
-    return answer_to(error, namespace=namespace, cells=cells)
+    namespace, ran = at_hand(error, number, cells)
+    return answer_to(error, namespace=namespace, cells=ran)
 
 
 def _can_be_explained(error: BaseException) -> bool:

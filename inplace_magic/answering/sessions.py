@@ -11,16 +11,20 @@ from inplace_magic.postmortem import Cell, Cells
 from inplace_magic.source.shells import cell_numbers, cells_in_order, running_shell
 
 
-def at_hand(error: BaseException, number: int | None = None) -> tuple[Mapping[str, object], Cells]:
+def at_hand(
+    error: BaseException, number: int | None = None, cells: Mapping[str, int] | None = None
+) -> tuple[Mapping[str, object], Cells]:
     """Return the user's names, and the cells that had run when an error was raised.
 
     Args:
+        error: with its traceback.
         number: execution count of the cell that raised it, where that is known.
+        cells: execution count by compiled file name, where cells run under other names than the shell gave them.
     """
     shell, names = running_shell(), marimo.namespace()
     files = list(_files(error))
     if shell is not None:
-        return shell.user_ns, _cells_of_shell(shell, files, number)
+        return shell.user_ns, _cells_of_shell(shell, files, number, cells or {})
     if names is not None:
         return names, _cells_of_marimo(files)
     return vars(sys.modules["__main__"]), Cells()
@@ -41,10 +45,11 @@ def _files(error: BaseException) -> Iterator[str]:
         step = step.tb_next
 
 
-def _cells_of_shell(shell: Any, files: list[str], number: int | None) -> Cells:
+def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> Cells:
     """Return the cells up to the failed one, each as often as it ran."""
-    known = cells_in_order(shell)
-    numbers = cell_numbers(shell)
+    names = {count: name for name, count in renamed.items()}
+    known = [(count, names.get(count, name), text) for count, name, text in cells_in_order(shell)]
+    numbers = {**cell_numbers(shell), **renamed}
     failed = next((name for name in files if name in numbers), None)
     if failed is None:
         return Cells(tuple(Cell(name, count, text) for count, name, text in known))

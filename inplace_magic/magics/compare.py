@@ -21,7 +21,7 @@ from inplace_magic.errors import CompareError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, help_of, numbered, parse_line
 from inplace_magic.magics.output import steps
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ examples:
   %inplace_compare plain in_place --inputs image
   %inplace_compare 3 4
 """)
-_CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
 class Host(Protocol):
@@ -145,7 +144,7 @@ def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
         if cell is not None and cell.strip():
             run_text(host.shell, "\n" + cell)
         for name in given.variants:
-            if _CELL_NUMBER.fullmatch(name) is None:
+            if numbered(name) is None:
                 _look_up(host.shell, name)
         pair = [_variant(host.shell, name, given.inputs) for name in given.variants]
     result, failures = run_comparison(
@@ -174,9 +173,9 @@ def _variant(shell: Any, name: str, inputs: str) -> Program:
     from inplace_magic.comparing.compare import check_callable
     from inplace_magic.rerun.program import CallProgram
 
-    number = _CELL_NUMBER.fullmatch(name)
+    number = numbered(name)
     if number is not None:
-        return _numbered_cell(shell, int(number[1]))
+        return _numbered_cell(shell, number)
     names = tuple(word.strip() for word in inputs.split(",") if word.strip())
     function, *values = (_look_up(shell, each) for each in (name, *names))
     check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))

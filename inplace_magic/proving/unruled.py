@@ -20,6 +20,7 @@ from inplace_magic.hazards.rules.saved_values_changed import CODE
 from inplace_magic.language import _, sentences
 from inplace_magic.proving.bench import Bench
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
@@ -56,11 +57,8 @@ def found(bench: Bench, report: Report) -> list[Hazard]:
         return []
     story = story_of(report.trace)
     changed, again = bench.changed_saves()
-    groups: dict[Callsite | int | None, list[_Blamed]] = {}
-    for save in changed:
-        blamed = _blamed(story, again, save)
-        key = blamed.site or (blamed.write.at if blamed.write is not None else None)
-        groups.setdefault(key, []).append(blamed)
+    blamed = [_blamed(story, again, save) for save in changed]
+    groups = grouped((each.site or (each.write.at if each.write is not None else None), each) for each in blamed)
     known = {site for hazard in report.findings if hazard.severity in ("error", "silent") for site in hazard.mutations}
     told = [group[0] for group in _guilty(bench, list(groups.values()))]
     if any(hazard.severity == "silent" and hazard.saved is not None for hazard in report.findings):

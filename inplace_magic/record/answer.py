@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from inplace_magic.record import codec
 from inplace_magic.record.places import Callsite
@@ -37,8 +37,8 @@ class Answer:
     """One sentence on what to change; never shown as tried."""
     diff: str | None = None
     """A unified diff of that change; not tried."""
-    framework: str = "torch"
-    """Framework of the error: ``"torch"`` or ``"paddle"``."""
+    framework: Literal["torch", "paddle"] = "torch"
+    """Framework of the error."""
     limits: tuple[str, ...] = ()
     """Limits that were reached, as sentences."""
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -74,29 +75,19 @@ class Listing:
     @cached_property
     def stores(self) -> dict[str, list[ast.Name]]:
         """Where each name is bound."""
-        found: dict[str, list[ast.Name]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.setdefault(node.id, []).append(node)
-        return found
+        names = (node for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        return grouped((node.id, node) for node in names)
 
     @cached_property
-    def declared(self) -> dict[str, list[ast.AST]]:
+    def declared(self) -> dict[str, list[ast.Global | ast.Nonlocal]]:
         """Where each name is said to be one of further out, by ``global`` or ``nonlocal``."""
-        found: dict[str, list[ast.AST]] = {}
-        for node in self.nodes:
-            for name in node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ():
-                found.setdefault(name, []).append(node)
-        return found
+        said = (node for node in self.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
+        return grouped((name, node) for node in said for name in node.names)
 
     @cached_property
     def functions(self) -> dict[str, list[ast.FunctionDef]]:
         """The functions of each name."""
-        found: dict[str, list[ast.FunctionDef]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.FunctionDef):
-                found.setdefault(node.name, []).append(node)
-        return found
+        return grouped((node.name, node) for node in self.nodes if isinstance(node, ast.FunctionDef))
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the nodes around a node, the innermost first."""
@@ -183,11 +174,7 @@ class Listing:
     @cached_property
     def _expressions(self) -> dict[int, list[ast.expr]]:
         """The expressions that begin on each line. A rule asks once for every call, and files have many nodes."""
-        found: dict[int, list[ast.expr]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.expr):
-                found.setdefault(node.lineno, []).append(node)
-        return found
+        return grouped((node.lineno, node) for node in self.nodes if isinstance(node, ast.expr))
 
     def _column(self, node: ast.expr) -> int:
         return len(self.lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace"))

@@ -15,6 +15,8 @@ from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any
 
+from inplace_magic.record.grouped import grouped
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -63,10 +65,8 @@ class Text:
     @cached_property
     def functions(self) -> dict[str, list[Function]]:
         """Its functions by the last part of their names."""
-        found: dict[str, list[Function]] = {}
-        for function in _functions(self.tree) if self.tree is not None else ():
-            found.setdefault(function.node.name, []).append(function)
-        return found
+        functions = _functions(self.tree) if self.tree is not None else ()
+        return grouped((function.node.name, function) for function in functions)
 
     @cached_property
     def imports(self) -> list[ast.stmt]:

@@ -197,8 +197,9 @@ class Recording:
                 source=source,
                 last=last,
             )
-            if error is not None and trace.refusal is None:
-                trace = replace(trace, answer=self._answer(error, cell))
+            met = trace.refusal is not None and any(call.refusal is not None for call in trace.calls)
+            if error is not None and not met:
+                trace = replace(trace, answer=self._answer(error, cell, cells))
             added = (GAVE_WAY,) if self._gave_way else ()
             added = (self._stepped_down, *added) if self._stepped_down else added
             trace = replace(trace, blindness=(*trace.blindness, *added)) if added else trace
@@ -211,11 +212,11 @@ class Recording:
             self.report = replace(analyze(trace), live=live)
         return self.report
 
-    def _answer(self, error: BaseException, cell: int | None) -> Answer | None:
+    def _answer(self, error: BaseException, cell: int | None, cells: Mapping[str, int] | None) -> Answer | None:
         from inplace_magic.answering.asked import made
 
         with use_language(self.options.lang):
-            return made(error, cell)
+            return made(error, cell, cells)
 
     def _ended(self, trace: Trace) -> Trace:
         assert self._session is not None
