@@ -219,9 +219,9 @@ def _unknown(parser: Parser, word: str) -> str:
     flag = word.split("=")[0]
     known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, known, n=1)
-    told = (
+    text = (
         _("{magic} has no option {flag}; did you mean {near}?")
         if near
         else _("{magic} has no option {flag}; there are {flags}.")
     )
-    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))
+    return text.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))

@@ -68,9 +68,9 @@ def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()
     kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-    told = (
+    text = (
         _("`{name}` is no report; the reports are: {reports}.")
         if kept
         else _("`{name}` is no report; `{magic} -o {name}` makes one.")
     )
-    raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
+    raise UsageError(text.format(name=name, reports=listed(kept), magic=MAGIC))

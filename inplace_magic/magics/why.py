@@ -79,11 +79,11 @@ def _chosen(session: Session, number: int | None) -> int:
     newest = next(reversed(session.failed))
     known = [number for number, failed in session.failed.items() if failed.explained]
     if known and known[-1] != newest:
-        told = _(
+        text = _(
             "inplace_magic: this is about Cell In[{number}]. Cell In[{newest}] failed later, for a reason of another "
             "kind ({error}); `%inplace_why {newest}` asks about it."
         )
-        print(told.format(number=known[-1], newest=newest, error=session.failed[newest].error))
+        print(text.format(number=known[-1], newest=newest, error=session.failed[newest].error))
     return known[-1] if known else newest
 
 
@@ -95,14 +95,14 @@ def _explain(session: Session, number: int, options: Options, *, allowed: bool) 
         with runs_shown(NAME, session.shell), done_again() as done:
             outcome = explained(session.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
-        told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
-        raise UsageError(told.format(number=number, what=stopped.sentence)) from None
+        text = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
+        raise UsageError(text.format(number=number, what=stopped.sentence)) from None
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; your variables are as they were."))
         return
     for what, count in done.items():
-        told = _("inplace_magic: done again while fixes were tried, as `--yes` allows: {what} ({count} times).")
-        print(told.format(what=what, count=count))
+        text = _("inplace_magic: done again while fixes were tried, as `--yes` allows: {what} ({count} times).")
+        print(text.format(what=what, count=count))
     report, failed = outcome.report, session.failed.get(number)
     if failed is not None and (said := not_again(outcome, failed.error)):
         print(said)

@@ -109,8 +109,8 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
             marks += [mark_of("overwritten", again_here, site, cell) for site in ways[:WAYS]]
             if len(ways) > WAYS:
                 more = len(ways) - WAYS
-                said = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
-                marks[-1] = replace(marks[-1], detail=said.format(count=more))
+                text = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
+                marks[-1] = replace(marks[-1], detail=text.format(count=more))
     if hazard.read is not None:
         here, sees = (read, "") if read else (_("read here"), _("sees the new values"))
         marks.append(mark_of("read", here, hazard.read, cell, sees))

@@ -49,9 +49,9 @@ def without_temporaries(
     notes: dict[str, list[str]] = {}
     for tensor in graph.tensors:
         if tensor.key in gone:
-            said = _("gives {tensor}, kept for backward") if gone[tensor.key] in kept else _("gives {tensor}")
+            text = _("gives {tensor}, kept for backward") if gone[tensor.key] in kept else _("gives {tensor}")
             label = f"{words.tensor_label(tensor.tensor, {})}  {words.shape(tensor.facts)}"
-            notes.setdefault(gone[tensor.key], []).append(said.format(tensor=label))
+            notes.setdefault(gone[tensor.key], []).append(text.format(tensor=label))
     shown = replace(
         graph,
         tensors=tuple(tensor for tensor in graph.tensors if tensor.key not in gone),

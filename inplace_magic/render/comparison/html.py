@@ -125,8 +125,8 @@ def _differences(comparison: Comparison) -> str:
         for each in found[:MOST_ROWS]
     ]
     more = len(found) - MOST_ROWS
-    told = _("{count} more are in to_frame('differences').").format(count=more)
-    rest = tag("p", "", esc(told)) if more > 0 else ""
+    text = _("{count} more are in to_frame('differences').").format(count=more)
+    rest = tag("p", "", esc(text)) if more > 0 else ""
     shown = table(("", _("first element that differs"), _("elements")), rows, cells=(CELL, WIDE_CELL, NUMBER_CELL))
     title = _("{title} ({count})").format(title=_("What differs, bit for bit"), count=len(found))
     return details(title, shown, rest, opened=True)

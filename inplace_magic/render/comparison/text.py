@@ -33,9 +33,9 @@ def to_text(comparison: Comparison) -> str:
         parts.append(aligned(("", first.name, second.name, _("difference")), rows))
     if comparison.agreement is not None and comparison.agreement.differences:
         found = comparison.agreement.differences
-        told = _("{group}: {difference}")
+        text = _("{group}: {difference}")
         lines = [
-            "  " + told.format(group=_(GROUPS[each.group]), difference=difference_phrase(each))
+            "  " + text.format(group=_(GROUPS[each.group]), difference=difference_phrase(each))
             for each in found[:MOST_ROWS]
         ]
         more = ["  " + _("and {count} more").format(count=len(found) - MOST_ROWS)] if len(found) > MOST_ROWS else []
@@ -68,8 +68,8 @@ def cost_tables(comparison: Comparison) -> list[tuple[str, list[tuple[str, ...]]
     if first.costs and first.costs == second.costs:
         tables.append((_("Compute of both"), first.costs))
     else:
-        told = _("Compute of `{variant}`")
-        tables += [(told.format(variant=each.name), each.costs) for each in (first, second) if each.costs]
+        text = _("Compute of `{variant}`")
+        tables += [(text.format(variant=each.name), each.costs) for each in (first, second) if each.costs]
     return [(title, _shortened(cost_rows(costs))) for title, costs in tables]
 
 

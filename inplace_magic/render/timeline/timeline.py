@@ -200,7 +200,7 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
 def _caption(shown: Timeline) -> str:
     parts = [_("One lane for each storage: all tensors on it share its memory.")]
     if shown.lanes_left_out:
-        said = (
+        text = (
             ngettext(
                 "{count} more storage, with {writes} writes, is not shown.",
                 "{count} more storages, with {writes} writes, are not shown.",
@@ -213,7 +213,7 @@ def _caption(shown: Timeline) -> str:
                 shown.lanes_left_out,
             )
         )
-        parts.append(said.format(count=shown.lanes_left_out, writes=shown.writes_left_out))
+        parts.append(text.format(count=shown.lanes_left_out, writes=shown.writes_left_out))
     return " ".join(parts)
 
 

@@ -78,22 +78,22 @@ def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading, *, short: bool
     saved = words.place_in(hazard.saved, reading.trace)
     version = words.version(hazard.expected_version)
     if mark is not None and mark.kind == "raised":
-        said = _("refused here") if short else _("refused in {place}")
+        text = _("refused here") if short else _("refused in {place}")
     elif hazard.saved is None:
-        said = _("overwritten here") if short else _("overwritten in {place}")
+        text = _("overwritten here") if short else _("overwritten in {place}")
     elif mark is not None and mark.kind == "uncounted":
-        said = (
+        text = (
             _("saved, then overwritten past the version counter")
             if short
             else _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
         )
     else:
-        said = (
+        text = (
             _("saved at {version}, then overwritten here")
             if short
             else _("{node} saved {version} in {saved}, overwritten in {place}")
         )
-    return said.format(version=version, saved=saved, place=wrote, node=hazard.saved_by or _("a node"))
+    return text.format(version=version, saved=saved, place=wrote, node=hazard.saved_by or _("a node"))
 
 
 def of_gap(column: Column) -> str:
