@@ -38,7 +38,7 @@ def written_trace(
     """
     sites = recorder.sites.resolve(sources)
     fitting = [failure for failure in probe.failures if failure.error == error] or list(probe.failures)
-    made = _told(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
+    made = _trace_of(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
     beside = recorder.log.beside
     return replace(
         made,
@@ -57,7 +57,7 @@ def written_trace(
     )
 
 
-def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trace:
+def _trace_of(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trace:
     refusal, end = failure.refusal, len(failure.writes)
     calls = []
     before = refusal.expected

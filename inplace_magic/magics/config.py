@@ -44,12 +44,12 @@ def config_magic(session: Session) -> Callable[[str], None]:
             set_language(options.watch.lang)
         session.defaults.update({name: value for name, value in given.items() if name != "lang"})
         if not given:
-            print(_said(Options.of(session.defaults)))
+            print(_summary(Options.of(session.defaults)))
 
     return line_magic(config_parser, inplace_config)
 
 
-def _said(options: Options) -> str:
+def _summary(options: Options) -> str:
     """How the session is set, in one line."""
     shown = options.show
     return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(

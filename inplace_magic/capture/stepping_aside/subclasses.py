@@ -29,7 +29,7 @@ def _existing() -> Iterator[str]:
 
     tensor: type = torch.Tensor
     for each in _below(tensor):
-        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_said(each, tensor)):
+        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_names_in_bodies(each, tensor)):
             yield each.__name__
 
 
@@ -40,7 +40,7 @@ def _below(cls: type) -> Iterator[type]:
         yield from _below(each)
 
 
-def _said(cls: type, last: type) -> Iterator[str]:
+def _names_in_bodies(cls: type, last: type) -> Iterator[str]:
     """The names in the bodies of a class and of those it inherits from, down to another one."""
     for each in cls.__mro__:
         if each is last:

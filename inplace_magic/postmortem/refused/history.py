@@ -266,31 +266,31 @@ def bound_by(node: ast.stmt) -> Iterator[tuple[str, ast.expr | None, str]]:
     """Yield (path, value, how) for each name that a statement gives a value; of a compound one its header alone."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from _given(target, node.value)
+            yield from _assignments(target, node.value)
     elif isinstance(node, ast.AnnAssign) and node.value is not None:
-        yield from _given(node.target, node.value)
+        yield from _assignments(node.target, node.value)
     elif isinstance(node, ast.AugAssign):
         path = path_text(node.target)
         if path is not None:
             yield path, node.value, "+="
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        yield from ((path, node.iter, "for") for path, _, _ in _given(node.target, None))
+        yield from ((path, node.iter, "for") for path, _, _ in _assignments(node.target, None))
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:
             if item.optional_vars is not None:
-                yield from ((path, item.context_expr, "with") for path, _, _ in _given(item.optional_vars, None))
+                yield from ((path, item.context_expr, "with") for path, _, _ in _assignments(item.optional_vars, None))
     if is_simple(node):
         for each in ast.walk(node):
             if isinstance(each, ast.NamedExpr) and isinstance(each.target, ast.Name):
                 yield each.target.id, each.value, "="
 
 
-def _given(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None, str]]:
+def _assignments(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None, str]]:
     if isinstance(target, (ast.Tuple, ast.List)):
         together = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
         for index, entry in enumerate(target.elts):
             inner = value.elts[index] if together and isinstance(value, (ast.Tuple, ast.List)) else value
-            yield from _given(entry.value if isinstance(entry, ast.Starred) else entry, inner)
+            yield from _assignments(entry.value if isinstance(entry, ast.Starred) else entry, inner)
         return
     path = path_text(target)
     if path is not None:

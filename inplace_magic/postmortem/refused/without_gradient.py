@@ -159,10 +159,10 @@ def _clears(history: History, step: Step, frame: int, path: str, tensor: Any) ->
         return False
     if call.args or call.keywords:
         return False
-    return any(each is tensor for each in _held(value_of(call.func.value, history.scopes(frame))))
+    return any(each is tensor for each in _parameters_of(value_of(call.func.value, history.scopes(frame))))
 
 
-def _held(owner: Any) -> Iterator[Any]:
+def _parameters_of(owner: Any) -> Iterator[Any]:
     from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
 
     if issubclass(type(owner), kinds().module):
