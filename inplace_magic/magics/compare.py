@@ -60,7 +60,7 @@ class Host(Protocol):
 
 
 def compare_parser() -> Parser:
-    """The options of the magic."""
+    """Return the options of the magic."""
     parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
     add = parser.names.add_argument
     add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
@@ -213,7 +213,7 @@ def _numbered_cell(shell: Any, number: int) -> Program:
 def program_of_cell(
     shell: Any, name: str, text: str, number: int, above: str = "", *, filename: str | None = None
 ) -> CellProgram:
-    """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
+    """Return the code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:
         above: the magic's line, where there is one.
@@ -249,7 +249,7 @@ _FLAGS = re.compile(r"(-\w+\s*\d*\s+)*")
 
 
 def _quoted(statements: list[ast.stmt]) -> tuple[CodeType, ...]:
-    """The code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
+    """Return the code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
     found = []
     for node in (each for statement in statements for each in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_line_magic":

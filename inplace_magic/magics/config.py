@@ -19,7 +19,7 @@ MAGIC = "%inplace_config"
 
 
 def config_parser() -> Parser:
-    """The options of the magic; none means: say how it is set."""
+    """Return the options of the magic; none means: say how it is set."""
     parser = Parser(
         MAGIC,
         description=_("Settings of this session; without options, say what they are."),

@@ -73,8 +73,8 @@ def _offer(session: Session, report: Report) -> None:
 
 
 def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: list[Hunk]) -> tuple[str, ...]:
-    """The lines of another cell with its magics as they were typed, and not as Python; where the lines that change are
-    the same in both."""
+    """Return the lines of another cell with its magics as they were typed, and not as Python; where the lines that
+    change are the same in both."""
     history = shell.history_manager.input_hist_raw
     typed = tuple(history[number].splitlines()) if number is not None and 0 < number < len(history) else ()
     same = len(typed) == len(lines) and all(

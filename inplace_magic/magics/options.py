@@ -93,7 +93,8 @@ def _help_of(make: Callable[..., Parser], magic: tuple[str, ...], spoken: str, c
 
 
 def watch_parser(magic: str = CELL_MAGIC) -> Parser:
-    """The parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that field's.
+    """Return the parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that
+    field's.
 
     Args:
         magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
@@ -111,7 +112,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
 
 
 def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> Options:
-    """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
+    """Return the options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
 
     Args:
         line: the options, as they were typed.

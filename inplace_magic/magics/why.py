@@ -68,8 +68,8 @@ def why_magic(session: Session) -> Callable[[str], None]:
 
 
 def _chosen(session: Session, number: int | None) -> int:
-    """The cell that is asked about: the one named, else the last that failed with an error that a watch explains, else
-    the last that failed."""
+    """Return the cell that is asked about: the one named, else the last that failed with an error that a watch
+    explains, else the last that failed."""
     if number is not None:
         return number
     if not session.failed:
