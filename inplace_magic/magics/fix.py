@@ -26,7 +26,7 @@ It is not run, and nothing is overwritten. For files, and for other cells, the p
 
 
 def fix_parser() -> Parser:
-    """The number of a cell."""
+    """Return the parser, whose argument is the number of a cell."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")

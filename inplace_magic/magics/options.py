@@ -1,4 +1,4 @@
-"""What the magics parse their lines with: the flags of ``flags.py``, help and errors for a notebook."""
+"""The parser of the magics' lines: the flags of ``flags.py``, help and errors for a notebook."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def help_of(make: Callable[..., Parser], *magic: str) -> str:
-    """What a parser prints for ``--help``, in the language and the width of now. Each text is written once: all of them
-    are asked for whenever the extension is loaded, as docstrings.
+    """Return the ``--help`` text of a parser, in the current language and width; cached, since loading the extension
+    asks for all of them, as docstrings.
 
     Args:
         magic: what `make` takes.
@@ -135,15 +135,15 @@ def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any
 
 
 def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespace:
-    """What a parser finds in the rest of a magic's line. A line that asks for help is not looked at any further.
+    """Parse the rest of a magic's line; ``--help`` ends the parsing.
 
     Args:
         parser: its ``prog`` is the magic, for the errors.
         line: the options, as they were typed.
-        refused: the sentence about a ``{word}`` that is no option, where it is to say what to do with it.
+        refused: a sentence about a ``{word}`` that is no option, if it should say what to do with it.
 
     Raises:
-        UsageError: an option that does not exist, or quotes that do not end; one sentence.
+        UsageError: an unknown option, or quotes that do not end; one sentence.
     """
     try:
         words = _split(line)

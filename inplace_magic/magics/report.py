@@ -30,7 +30,7 @@ Show a report of %%inplace_watch again: the last one, or with NAME the one that 
 
 
 def report_parser() -> Parser:
-    """The name of a report, and how it is shown."""
+    """Return the parser: the name of a report, and how to show it."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
     flags.add(parser.options, "opened", "lang")

@@ -1,4 +1,4 @@
-"""``%inplace_why``: why the last cell failed, though nobody watched it."""
+"""``%inplace_why``: explain why the last unwatched cell failed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ examples:
 
 
 def why_parser() -> Parser:
-    """The number of a cell, and how its report is shown."""
+    """Return the parser: the number of a cell, and how to show its report."""
     parser = Parser(NAME, description=_(DESCRIPTION), epilog=_(EXAMPLE), argument_default=argparse.SUPPRESS)
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last failure)")
@@ -68,8 +68,8 @@ def why_magic(session: Session) -> Callable[[str], None]:
 
 
 def _chosen(session: Session, number: int | None) -> int:
-    """Return the cell that is asked about: the one named, else the last that failed with an error that a watch
-    explains, else the last that failed."""
+    """Return the cell in question: the named one, else the last that failed with an error that a watch explains, else
+    the last that failed."""
     if number is not None:
         return number
     if not session.failed:
