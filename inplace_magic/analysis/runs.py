@@ -36,7 +36,7 @@ class Runs:
     def _run_of(
         self, index: int, caller: Callsite, inside: Callsite | None, before: tuple[int, int] | None
     ) -> tuple[int, int]:
-        """The run, or so much of it as shows that it is too long."""
+        """Return the run, or so much of it as shows that it is too long."""
         first = last = index
         while last - first <= LONGEST and _is_within(self.calls.get(first - 1), caller, inside):
             first -= 1

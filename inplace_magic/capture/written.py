@@ -30,7 +30,7 @@ from inplace_magic.source.places import Sources
 def written_trace(
     probe: WriteProbe, recorder: Recorder, sources: Sources, blindness: Iterable[str], error: str | None
 ) -> Trace:
-    """The trace of the newest failure that is the error which left the block, else of the newest one.
+    """Return the trace of the newest failure that is the error which left the block, else of the newest one.
 
     Args:
         recorder: where.

@@ -127,7 +127,7 @@ def attach(report: Report, error: BaseException) -> None:
 
 
 def has_note(error: BaseException | None) -> bool:
-    """Whether one of ours was added to it."""
+    """True if one of ours was added to it."""
     notes = getattr(error, "__notes__", None)
     return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
 

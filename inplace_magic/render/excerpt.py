@@ -61,9 +61,9 @@ class Excerpt:
 
 
 def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
-    """The finding's listings: the one with the first write, then those of the save, the later writes, the read and the
-    error, as they came in time; several cells of a notebook as they were run. The lines of a listing stand as in
-    the source."""
+    """Return the finding's listings: the one with the first write, then those of the save, the later writes, the read
+    and the error, as they came in time; several cells of a notebook as they were run. The lines of a listing stand as
+    in the source."""
     return listings_of(_marks(hazard, trace), trace, hazard.mutation)
 
 
@@ -124,7 +124,7 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
 
 
 def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
-    """The places of each line, each once, in their order."""
+    """Return the places of each line, each once, in their order."""
     lines: dict[tuple[int, str, int], dict[Callsite, None]] = {}
     for site in sites:
         lines.setdefault(_key(site), {})[site] = None
@@ -132,7 +132,7 @@ def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
 
 
 def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
-    """A mark, with the places of the user's own that led to its line, up to the cell that is numbered so."""
+    """Return a mark, with the places of the user's own that led to its line, up to the cell that is numbered so."""
     seen = {(caller.place, caller.text): caller for caller in reversed(words.callers(site, cell))}
     return Mark(role, text, detail, site, tuple(reversed(seen.values())))
 
@@ -181,7 +181,7 @@ def _text_of(site: Callsite | None) -> str:
 
 
 def to_lines(excerpt: Excerpt) -> list[str]:
-    """The listing as text, the guilty line marked by ``>``."""
+    """Return the listing as text, the guilty line marked by ``>``."""
     lines = [f"{excerpt.source}:"]
     width = max((len(str(line.number)) for line in excerpt.lines), default=1)
     code = max((lettering.width(line.text) for line in excerpt.lines), default=0)

@@ -9,7 +9,7 @@ JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    """The text on one line, with what is not a letter to see replaced.
+    """Return the text on one line, with what is not a letter to see replaced.
 
     Neither XML nor UTF-8 can carry control characters and lone surrogates; a terminal obeys escape sequences; and marks
     that turn the direction of writing show code in another order than Python reads it.
@@ -36,7 +36,7 @@ def width(text: str) -> int:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """The text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
+    """Return the text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
     spaces = " " * (columns - width(text))
     return spaces + text if right else text + spaces
 
@@ -47,7 +47,8 @@ def rows_shown(count: int, most: int) -> int:
 
 
 def first_sentence(message: str) -> str:
-    """The message up to the first full stop outside backticks; a Latin one ends a sentence where a space follows."""
+    """Return the message up to the first full stop outside backticks; a Latin one ends a sentence where a space
+    follows."""
     quoted = False
     for position, letter in enumerate(message):
         if letter == "`":

@@ -21,7 +21,7 @@ _BEGINNING = 4
 
 
 def part_of(report: Report, most: int) -> Trace:
-    """The trace, or where it has more than so many calls, a part of half as many."""
+    """Return the trace, or where it has more than so many calls, a part of half as many."""
     trace = report.trace
     if len(trace.calls) <= most:
         return trace

@@ -19,7 +19,7 @@ from inplace_magic.render import words
 def without_temporaries(
     graph: AutogradGraph, keep: Collection[str], *, overview: bool = False
 ) -> tuple[AutogradGraph, dict[str, list[str]]]:
-    """The graph without the boxes of temporaries, and by call key what its box says instead.
+    """Return the graph without the boxes of temporaries, and by call key what its box says instead.
 
     A temporary has no name, one version and one maker that makes nothing else, and something uses it. In an overview
     it is whatever has a maker and is used: what flows stands on the arrows.

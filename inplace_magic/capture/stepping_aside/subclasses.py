@@ -41,7 +41,7 @@ def _below(cls: type) -> Iterator[type]:
 
 
 def _names_in_bodies(cls: type, last: type) -> Iterator[str]:
-    """The names in the bodies of a class and of those it inherits from, down to another one."""
+    """Yield the names in the bodies of a class and of those it inherits from, down to another one."""
     for each in cls.__mro__:
         if each is last:
             return
@@ -49,7 +49,7 @@ def _names_in_bodies(cls: type, last: type) -> Iterator[str]:
 
 
 def _defined(source: str) -> dict[str, bool]:
-    """The classes of tensors that a text defines, and whether each has a ``__new__`` of its own."""
+    """Return the classes of tensors that a text defines, and whether each has a ``__new__`` of its own."""
     if "Tensor" not in source or "class " not in source:
         return {}
     try:

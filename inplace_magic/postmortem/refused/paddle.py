@@ -27,7 +27,7 @@ from inplace_magic.source.expressions import parse, path_text
 
 
 def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure], Answer]:
-    """The explanation with Paddle's words in the place of PyTorch's."""
+    """Return the explanation with Paddle's words in the place of PyTorch's."""
 
     def explained(failure: Failure) -> Answer:
         with use_language(None, "paddle"):
@@ -138,7 +138,7 @@ def explain_leaf(failure: Failure) -> Answer:
 
 
 def _named(history: History, name: str) -> str | None:
-    """The user's path to the tensor that Paddle calls by a name: one of the failing line, else any in sight."""
+    """Return the user's path to the tensor that Paddle calls by a name: one of the failing line, else any in sight."""
     from inplace_magic.capture.naming.reach import within_reach
     from inplace_magic.capture.paddle.reach import KINDS
 

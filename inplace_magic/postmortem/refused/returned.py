@@ -67,7 +67,8 @@ def explain_returned(failure: Failure) -> Answer:
 
 
 def _returns_of(history: History, node: str | None) -> list[Step]:
-    """The ``return`` statements of the backward of a custom Function of the user's; of all where no name is known."""
+    """Return the ``return`` statements of the backward of a custom Function of the user's; of all where no name is
+    known."""
     found: list[Step] = []
     for filename, tree in history.everything():
         for each in ast.walk(tree):
@@ -91,7 +92,7 @@ def _is_function_class(node: ast.ClassDef) -> bool:
 
 
 def _data_replaced(history: History) -> list[Bound]:
-    """The statements that put other data behind a tensor."""
+    """Return the statements that put other data behind a tensor."""
     found = []
     for frame in range(len(history.failure.frames) - 1, -1, -1):
         for step in history.steps(frame):

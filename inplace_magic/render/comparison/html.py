@@ -42,7 +42,7 @@ def to_mimebundle(comparison: Comparison) -> dict[str, str]:
 
 @in_its_language
 def to_page(comparison: Comparison) -> str:
-    """One self-contained HTML page."""
+    """Return one self-contained HTML page."""
     return (
         f'<!DOCTYPE html>\n<html lang="{comparison.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

@@ -27,7 +27,7 @@ COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 
 
 def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:
-    """One view of a comparison as a data frame.
+    """Return one view of a comparison as a data frame.
 
     Args:
         comparison: where the rows come from.

@@ -177,7 +177,7 @@ def seconds_of(seconds: float) -> str:
 
 
 def figures(comparison: Comparison) -> list[Figure]:
-    """The rows of the table of figures."""
+    """Return the rows of the table of figures."""
     first, second = comparison.first, comparison.second
     rows = [
         _whole(_("parameters"), first.parameters, second.parameters, better=False),

@@ -171,7 +171,8 @@ class _Placer:
             move_shape(text, column.dx, column.dy)
 
     def way(self, part: Part, points: list[Point], last: int) -> str:
-        """One line through all columns: pieces of the curve, with turns between them; its head is in the last one."""
+        """Return one line through all columns: pieces of the curve, with turns between them; its head is in the last
+        one."""
         way: list[Point] = []
         here = self.number(points[0][1])
         for start in range(0, len(points) - 1, 3):
@@ -190,7 +191,7 @@ class _Placer:
         return f"M{first}C{' '.join(rest)}"
 
     def pieces(self, curve: list[Point]) -> list[list[Point]]:
-        """A curve, divided where it meets a cut."""
+        """Return a curve, divided where it meets a cut."""
         for column in self.columns[:-1]:
             ends = curve[0][1] - column.bottom, curve[3][1] - column.bottom
             if ends[0] * ends[1] < 0 and max(map(abs, ends)) > 0.01 and min(map(abs, ends)) > 0.01:

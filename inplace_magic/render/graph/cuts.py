@@ -37,7 +37,7 @@ class Part:
 
 
 def parts_of(graph: ET.Element) -> list[Part]:
-    """The boxes, frames and arrows of a picture that Graphviz drew."""
+    """Return the boxes, frames and arrows of a picture that Graphviz drew."""
     found = []
     for element in graph:
         points = list(points_in(element)) if element.tag == GROUP else []
@@ -64,7 +64,8 @@ def cuts_of(parts: list[Part]) -> list[float]:
 def _best(
     places: list[tuple[float, float]], top: float, bottom: float, width: float, page: tuple[float, float]
 ) -> tuple[float, list[float]]:
-    """The scale at which the picture fits the page, and the cuts by which it does; none where they gain nothing."""
+    """Return the scale at which the picture fits the page, and the cuts by which it does; none where they gain
+    nothing."""
     height = bottom - top
     best, chosen = _scale(width, height, page), list[float]()
     for count in range(2, MOST_COLUMNS + 1):

@@ -37,7 +37,7 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
 
 
 def heading_of(group: Fold | Frame) -> str:
-    """The name of a group as its box or its frame says it: ``net.layer1: BasicBlock × 3, 1 drawn``."""
+    """Return the name of a group as its box or its frame says it: ``net.layer1: BasicBlock × 3, 1 drawn``."""
     said = _name(group)
     if isinstance(group, Frame) and group.shown < group.passes:
         said = _("{heading}, {count} drawn").format(heading=said, count=group.shown)

@@ -73,7 +73,7 @@ def load() -> None:
 
 
 def to_svg(dot_text: str) -> str:
-    """A standalone SVG of a graph in DOT.
+    """Return a standalone SVG of a graph in DOT.
 
     Args:
         dot_text: as from :func:`inplace_magic.render.graph.dot.to_dot`.
@@ -100,7 +100,7 @@ def to_svg(dot_text: str) -> str:
 
 
 def to_png(svg: str) -> bytes:
-    """The picture in pixels, two for each of the screen's, so that it is sharp in a document.
+    """Return the picture in pixels, two for each of the screen's, so that it is sharp in a document.
 
     Args:
         svg: as from :func:`to_svg`.

@@ -26,7 +26,7 @@ _BEARER = re.compile(
 
 
 def embedded(svg: str, *, titles: bool = False) -> tuple[str, list[list[str]]]:
-    """The picture for an ``<img>``, and what a script needs to make the whole one of it.
+    """Return the picture for an ``<img>``, and what a script needs to make the whole one of it.
 
     Args:
         svg: the picture; in a tag ``data-`` attributes come last.

@@ -19,7 +19,7 @@ LONGEST_NAME = 24
 
 
 def of_mark(mark: Mark, reading: Reading) -> str:
-    """One sentence, e.g. ``T4 probs: written, v0→v1, line 6``."""
+    """Return one sentence, e.g. ``T4 probs: written, v0→v1, line 6``."""
     said = {
         "created": _("{tensor}: created, {place}"),
         "viewed": _("{tensor}: view, {place}"),
@@ -52,7 +52,7 @@ def of_savers(kept: Sequence[Keeping]) -> str:
 
 
 def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
-    """One sentence, e.g. ``SigmoidBackward0 keeps v0 (result) from line 5 until backward, line 7, freed it``."""
+    """Return one sentence, e.g. ``SigmoidBackward0 keeps v0 (result) from line 5 until backward, line 7, freed it``."""
     keeping = kept[0]
     said = {
         "freed": _("{node} keeps {version} ({names}) from {place} until backward, line {line}, freed it"),
