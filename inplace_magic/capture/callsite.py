@@ -209,7 +209,7 @@ class CallsiteTable:
         return {key: texts.pop() for key, texts in found.items() if len(texts) == 1}
 
     def is_users(self, code: CodeType) -> tuple[bool, bool]:
-        """True if code is the user's, and whether chains of callers end at it."""
+        """Return two flags: the code is the user's, and chains of callers end at it."""
         kind = self._kinds.get(id(code))
         kind = self._kind(code) if kind is None else kind
         return bool(kind & _USER), bool(kind & _END)

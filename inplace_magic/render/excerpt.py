@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
-"""What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""
+"""The role of a marked line: it wrote the tensor, saved it for backward, read it as the old one, raised, or made it."""
 JOIN = 5
 """Marked lines at most this far apart share a listing."""
 WAYS = 2
@@ -68,11 +68,11 @@ def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
 
 
 def listings_of(marks: Sequence[Mark], trace: Trace, first: Callsite | None = None) -> tuple[Excerpt, ...]:
-    """Listings of marked lines.
+    """Return listings of marked lines.
 
     Args:
-        trace: which cell was watched, and its text.
-        first: whose listing comes first where the lines are not those of several cells.
+        trace: the trace, with the watched cell and its text.
+        first: the place whose listing comes first, unless the lines are from several cells.
     """
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):

@@ -1,8 +1,8 @@
-"""HTML in plain tags with inline styles, every text escaped: what a notebook keeps when it does not trust the author.
+"""HTML in plain tags with inline styles, every text escaped, so that an untrusted notebook keeps it.
 
 An untrusted JupyterLab drops ``<style>``, scripts, inline ``<svg>`` and every CSS value outside its list (among them
 ``var(...)``, ``inherit`` and ``overflow-wrap:anywhere``), so styles here are literal. JupyterLab's own rules colour
-rows and ``<code>`` for the theme, fix column widths, and align and wrap cells; what they set is therefore set here
+rows and ``<code>`` for the theme, fix column widths, and align and wrap cells. So the styles here set all of this
 again, and a light card lies under everything. A style on each cell would be most of a table's bytes, so a cell says
 only what its table cannot: its padding is the theme's, or that of ``cellpadding`` where no theme sets one.
 """

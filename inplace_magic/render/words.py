@@ -128,7 +128,7 @@ def effect_phrase(row: Effect, names: dict[int, str]) -> str:
 
 
 def _sameness(row: Effect) -> tuple[bool, bool]:
-    """True if it is the object that went in, and whether it is the memory that went in."""
+    """Say whether the result is the input object, and whether it is on the input's memory."""
     if row.kind == "mutated":
         return True, True
     if row.kind in ("reshaped", "returned"):

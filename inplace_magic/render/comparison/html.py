@@ -27,7 +27,7 @@ OPEN_ROWS = 20
 
 @in_its_language
 def to_mimebundle(comparison: Comparison) -> dict[str, str]:
-    """What a notebook stores and shows. Never raises."""
+    """Return the MIME bundle for a notebook. Never raises."""
     bundle = {}
     for mime, render in (("text/html", to_fragment), ("text/plain", to_text)):
         try:

@@ -23,7 +23,7 @@ _COLUMNS = {
     "times": "repetition variant seconds",
 }
 COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
-"""Columns of each view, in order; ``docs/tables.md`` says what they hold."""
+"""Columns of each view, in order; ``docs/tables.md`` describes them."""
 
 
 def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:

@@ -62,7 +62,7 @@ def to_text(comparison: Comparison) -> str:
 
 
 def cost_tables(comparison: Comparison) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return the compute by module and operator: one table where both variants have the same, else one for each."""
+    """Return the compute by module and operator: one table if both variants have the same, else one for each."""
     first, second = comparison.first, comparison.second
     tables = []
     if first.costs and first.costs == second.costs:

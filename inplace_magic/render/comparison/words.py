@@ -65,7 +65,7 @@ def _failure_verdict(first: Variant, second: Variant) -> str:
 
 
 def _failure(variant: Variant) -> str:
-    """What a variant raised, and the finding that explains it."""
+    """Return a sentence on a variant's exception, and the finding that explains it."""
     kind, _colon, text = (variant.error or _("unknown")).partition(": ")
     cause = next((finding for finding in variant.findings if finding.severity == "error"), None)
     why = first_sentence(cause.message) if cause is not None else f"{shortened(text, 200).rstrip('.')}."
@@ -152,7 +152,7 @@ def _allocations(first: Variant, second: Variant) -> str:
 
 
 def minus(text: str) -> str:
-    """With a minus sign that is as wide as a plus."""
+    """Return a number with a minus sign as wide as a plus."""
     return text.replace("-", "−")
 
 

@@ -1,8 +1,8 @@
-"""A tall picture in columns side by side, as a newspaper has them: a chain of boxes is tall, and a page is wide.
+"""A tall picture in columns side by side, as in a newspaper: a chain of boxes is tall, and a page is wide.
 
-Graphviz lays a graph out from top to bottom. Where that is much taller than a screen it is cut between boxes, and its
-parts stand next to each other, read from left to right. An arrow over a cut goes on around the edge of its column: down
-under it, up beside it, and into the next one from above. A frame over a cut goes on too, and says its name again.
+Graphviz lays a graph out from top to bottom. A picture much taller than a screen is cut between boxes, and its parts
+stand side by side, read from left to right. An arrow over a cut runs around the edge of its column: down under it, up
+beside it, and into the next one from above. A frame over a cut continues too, and repeats its name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def in_columns(drawn: ET.Element) -> None:
-    """Rewrites a picture that is too tall, as Graphviz drew it.
+    """Rewrite a picture of Graphviz that is too tall.
 
     Args:
         drawn: the root of the SVG; changed in place.
@@ -62,7 +62,7 @@ class _Column:
     edges: list[Part] = field(default_factory=list)
     """Arrows that leave it below."""
     cut: list[Part] = field(default_factory=list)
-    """Frames of which a piece is here, the outermost first."""
+    """Frames with a piece here, the outermost first."""
     frames: list[Part] = field(default_factory=list)
     """Those of them that go on from the column before."""
 

@@ -59,7 +59,8 @@ def tail(name: str) -> str:
 
 
 def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
-    """``net.conv1: Conv2d`` for each call that is all of a module's forward and reads its parameters, by its key."""
+    """Return ``net.conv1: Conv2d`` for each call that is the whole forward of a module and reads its parameters, by its
+    key."""
     return {key: f"{tail(path)}: {cls}" for key, (path, cls) in whole_modules(calls).items() if path}
 
 

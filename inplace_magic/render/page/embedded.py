@@ -1,4 +1,4 @@
-"""What an ``<img>`` needs of a picture, and apart from it what nobody sees there.
+"""The visible part of a picture, for an ``<img>``, and apart from it the invisible part.
 
 An arrow of the graph is a group of its own with a line, a head and the keys of its ends, because a script lights it up
 alone. Seen from outside all arrows of one look are one line and one head. So an embedded picture has no titles and no
