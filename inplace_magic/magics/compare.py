@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
 DESCRIPTION = N_("""\
-Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
+Compare two variants of one program: outputs and gradients, operations, allocations and time.
 
-With --flip the cell below runs with every module's `inplace` flag False, and with every flag True. With two names it
-runs once, as any cell does, and the two functions or modules of these names are compared; the names can also be the
-numbers of two cells that have been run. Each variant runs several times, on copies of everything that it reads and from
-the same random state. Your own variables, gradients, flags and generators are the same afterwards, so the names that a
---flip cell assigns are not kept.
+With --flip the cell below runs once with every module's `inplace` flag False and once with every flag True. With two
+names the cell runs as usual, and the functions or modules of these names are compared; the names can also be the
+numbers of two cells of this session. Each variant runs several times, on copies of everything that it reads and from
+the same random state. Your own variables, gradients, flags and generators are the same afterwards, so a --flip cell
+binds no names.
 """)
 EXAMPLE = N_("""\
 examples:

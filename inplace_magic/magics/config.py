@@ -22,7 +22,7 @@ def config_parser() -> Parser:
     """Return the options of the magic; none means: say how it is set."""
     parser = Parser(
         MAGIC,
-        description=_("Settings of this session; without options, say what they are."),
+        description=_("Change the settings of this session; without options, show them."),
         argument_default=argparse.SUPPRESS,
     )
     add = parser.options.add_argument

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
-Show a report of %%inplace_watch again: the last one, or with NAME the one that `%%inplace_watch -o NAME` bound.
+Show a report of %%inplace_watch again: the last one or, with NAME, that of `%%inplace_watch -o NAME`.
 
 `report = %inplace_report` binds it to a variable instead.
 """)

@@ -51,7 +51,7 @@ class Repeated(BaseException):
     """A second run was about to act outside the copies.
 
     Args:
-        sentence: what it was, to follow "The cell was not run to its end again: ".
+        sentence: the act, to follow "Cell In[7] did not run to its end again: ".
     """
 
     def __init__(self, sentence: str) -> None:
