@@ -55,6 +55,31 @@ def test_the_line_and_a_proven_fix_with_the_numbers_of_the_cell_as_it_ran(ip: An
     assert finding.proof.verdict == "proven"
 
 
+LEAF_BY_A_FUNCTION = """\
+class AddOne(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x.add_(1))
+        return x
+y = AddOne.apply(x)"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "code", "line"),
+    [
+        ("pred = torch.relu(x).detach()\npred.sum().backward()", "loss-without-graph", 1),
+        (LEAF_BY_A_FUNCTION, "leaf-written", 6),
+    ],
+)
+def test_what_the_error_left_names_the_cell_where_no_call_tells_it(ip: Any, cell: str, code: str, line: int) -> None:
+    run_cell(ip, cell)
+
+    (finding,) = [hazard for hazard in why(ip).hazards if hazard.severity == "error"]
+
+    assert finding.mutation is not None
+    assert (finding.code, finding.mutation.cell, finding.mutation.line) == (code, 2, line)
+
+
 def test_variables_gradients_versions_generators_and_what_the_shell_knows_are_as_before(ip: Any) -> None:
     run_cell(ip, "model = torch.nn.Linear(4, 4)\nopt = torch.optim.Adam(model.parameters())\nlog = []")
     run_cell(ip, "model(torch.ones(1, 4)).sum().backward()\nopt.step()")
