@@ -14,12 +14,14 @@ from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.analysis.tree.folds import holes_of
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.render.part import part_of, said_of_the_part
+from inplace_magic.render.words import tensor_label
 from inplace_magic.report import Report
 
 P = ParamSpec("P")
@@ -165,6 +167,15 @@ class Reading:
     def on_storage(self) -> dict[int, list[int]]:
         """The tensors that calls took and gave on each storage."""
         return self.bindings.by_storage
+
+    def written_as(self, tensor: TensorVertex) -> str | None:
+        """What the line that wrote a version calls the tensor; None where no line did, or it has no name there."""
+        call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" and tensor.made_by is not None else None
+        return self.bindings.written_as(call, tensor.tensor) if call is not None else None
+
+    def label(self, tensor: TensorVertex) -> str:
+        """``T4 probs``, see :func:`.words.tensor_label`."""
+        return tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

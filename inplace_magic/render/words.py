@@ -47,10 +47,17 @@ ORIGINS = {
 """How a version of a tensor came about."""
 
 
-def tensor_label(tensor: int, names: dict[int, str]) -> str:
-    """``T4 probs``, or ``T4`` for a tensor without a name."""
-    name = names.get(tensor)
-    return f"T{tensor} {shortened(name, MAX_NAME)}" if name else f"T{tensor}"
+def tensor_label(tensor: int, names: dict[int, str], written: str | None = None) -> str:
+    """``T4 probs``, or ``T4`` for a tensor without a name; ``T4 probs = p`` where the line that wrote it says ``p``.
+
+    Args:
+        written: what the line that wrote it calls it, if known.
+    """
+    name = names.get(tensor) or written
+    if not name:
+        return f"T{tensor}"
+    other = written is not None and written.rpartition(".")[2] != name.rpartition(".")[2]
+    return f"T{tensor} {shortened(name, MAX_NAME)}{f' = {shortened(written, MAX_NAME)}' if written and other else ''}"
 
 
 def version(number: int | None) -> str:

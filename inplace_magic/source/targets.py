@@ -16,10 +16,10 @@ Targets = tuple[str | None, ...]
 
 
 def targets_at(statement: ast.stmt | None, span: Span) -> Targets | None:
-    """What the expression at a place is put into; None where the statement does something else with its value.
+    """Return the targets of the expression at a place; None if the statement does something else with its value.
 
     One entry, or several for an unpacking: a name, a path such as ``self.memory`` or ``kept["pre"]``, ``kept[]`` for an
-    entry of a container that has no plain key, ``return``; None for what has no name.
+    entry without a plain key, ``return``; None for a target without a name.
     """
     for node, targets in _puts(statement) if statement is not None else ():
         if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span:
@@ -72,11 +72,11 @@ def _stored(value: ast.expr) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:
 
 
 STORING = ("append", "appendleft", "insert")
-"""Methods of containers that keep what they are given last."""
+"""Methods of containers that store their last argument."""
 
 
 def entries_of(value: ast.expr) -> list[ast.expr]:
-    """What a container has in it that is written out: ``[f(x), g(x)]``, ``[f(i) for i in …]``, ``{"loss": f(x)}``."""
+    """Return the written entries of a container: ``[f(x), g(x)]``, ``[f(i) for i in …]``, ``{"loss": f(x)}``."""
     if isinstance(value, (ast.Tuple, ast.List)):
         return value.elts
     if isinstance(value, ast.Dict):

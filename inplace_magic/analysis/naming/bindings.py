@@ -172,6 +172,16 @@ class Bindings:
         known = self._operands.get((call.index, tensor))
         return (known or self._operand_of(call, tensor))[0]
 
+    def written_as(self, call: CallEvent, tensor: int) -> str | None:
+        """What the writing line calls the very tensor that it writes: ``b[0]`` of ``b[0].zero_()``; None where it has
+        no such text for it."""
+        site = call.callsite
+        if site is None or is_state(call, tensor):
+            return None
+        node = written_in(call, site.expression, tensor, direct=site.direct)
+        text = expressions.path_text(node) if node is not None else None
+        return text if text is not None and self._plausible(text, site, tensor, call.index) else None
+
     def _operand_of(self, call: CallEvent, tensor: int) -> _Operand:
         site = call.callsite
         found: _Operand = None, None

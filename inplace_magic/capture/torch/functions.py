@@ -55,6 +55,9 @@ QUESTIONS = frozenset(
 )
 """Functions that tell what a tensor looks like and do nothing else; with nothing but the tensor they cannot fail."""
 
+VALUE = "item"
+"""Tells the value of a tensor of one element: optimizers ask for it as often as they have parameters, and more."""
+
 EXPORTERS = frozenset(("numpy", "__array__", "__dlpack__", "to_dlpack"))
 """Functions that hand the memory of a tensor to somebody outside torch."""
 
@@ -65,6 +68,7 @@ class FunctionFacts:
     __slots__ = (
         "aliases_data",
         "asks",
+        "asks_value",
         "attribute",
         "cannot_warn",
         "code",
@@ -119,7 +123,10 @@ class FunctionFacts:
         self.renews_rows = isinstance(func, FunctionType) and bare in ("embedding", "embedding_bag")
         self.passes = not (self.may_write or self.runs_backward or self.renews_rows)
         self.uncounted = uncounted_writes(func, bare)
-        self.asks = bare in QUESTIONS and isinstance(func, (MethodDescriptorType, BuiltinFunctionType))
+        self.asks_value = bare == VALUE
+        self.asks = (self.asks_value or bare in QUESTIONS) and isinstance(
+            func, (MethodDescriptorType, BuiltinFunctionType)
+        )
         self.dropped = READERS.get(bare) if hasattr(func, "__objclass__") or type(func) in _BUILT_IN else None
         self.repeats = (
             isinstance(func, MethodDescriptorType)

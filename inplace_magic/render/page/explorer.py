@@ -146,7 +146,7 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             tensor.key,
             {
-                "title": tensor_title(tensor),
+                "title": tensor_title(tensor, reading),
                 "facts": facts(about_tensor(tensor, maker, drawing, reading)),
                 "at": sources.places(maker.callsite if maker is not None else None),
                 "call": -1 if tensor.made_by is None else tensor.made_by,

@@ -173,7 +173,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
-        esc(f"{words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})} {step}"),
+        esc(f"{reading.label(vertex)} {step}"),
         esc(words.one_of(words.ORIGINS, vertex.origin)),
         esc(place),
     )
