@@ -1,15 +1,18 @@
-"""Whether the memory of level ``writes`` stays what it was, over a million calls.
+"""Whether the memory of a watch stays what it was, over a million calls, and how long its report and page take.
 
-    python benchmarks/long_run.py [--calls 1000000] [--kept 10000]
+    python benchmarks/long_run.py [--calls 1000000] [--level writes] [--kept 10000]
 
-Training steps run under one watch that keeps the newest so many writes; a step makes 41 calls, and 4 of them write.
-Printed are the calls so far and the memory of the process, in MB, eleven times: it grows until the ring is full.
+Training steps run under one watch that keeps the newest so many writes, or at the other levels so many calls at most;
+a step makes 41 calls, and 4 of them write. Printed are the calls so far, the memory of the process in MB and the time
+since the line before, eleven times: memory grows until as much is kept as may be. Then the time from the end of the
+loop to the report, with its findings, and that of the page, with its size. All times are of the processor.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 import inplace_magic
+from inplace_magic.render import to_mimebundle
 
 
 class Counting(TorchFunctionMode):
@@ -42,7 +46,8 @@ def main() -> None:
     """Runs, and prints as it goes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=1_000_000)
-    parser.add_argument("--kept", type=int, default=10_000, help="writes in the ring; 100,000 unless told")
+    parser.add_argument("--level", choices=("writes", "calls", "ops"), default="writes")
+    parser.add_argument("--kept", type=int, default=10_000, help="`max_events`; 100,000 unless told")
     options = parser.parse_args()
     torch.set_num_threads(1)
     names: dict[str, Any] = {}
@@ -52,11 +57,19 @@ def main() -> None:
     with Counting() as counted:
         exec(step, names)
     steps = -(-options.calls // counted.calls)
-    with inplace_magic.watch(level="writes", max_events=options.kept):
+    with inplace_magic.watch(level=options.level, max_events=options.kept) as watch:
+        began = time.process_time()
         for number in range(steps + 1):
             if number % (steps // 10) == 0:
-                print(f"{number * counted.calls:>10,} calls {resident():8.1f} MB", flush=True)
+                now = time.process_time()
+                print(f"{number * counted.calls:>10,} calls {resident():8.1f} MB {now - began:7.2f} s", flush=True)
+                began = now
             exec(step, names)
+        ended = time.process_time()
+    made = time.process_time()
+    html = to_mimebundle(watch.report)["text/html"]
+    shown = time.process_time()
+    print(f"report {made - ended:.2f} s, page {shown - made:.2f} s, {len(html) / 1e6:.2f} MB; {resident():.1f} MB")
 
 
 if __name__ == "__main__":

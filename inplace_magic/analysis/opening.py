@@ -22,6 +22,7 @@ from inplace_magic.analysis.tree.branches import Branch, are_layers
 from inplace_magic.analysis.tree.folds import Hole
 from inplace_magic.analysis.tree.overview import is_module, parts_of_overview, runs_modules, whole_modules
 from inplace_magic.analysis.vertices import TensorVertex
+from inplace_magic.record.grouped import grouped
 
 LIMIT = 40
 """Up to how many boxes groups are opened; about what a reader can take in by scrolling once."""
@@ -55,9 +56,7 @@ def groups_of(graph: AutogradGraph, holes: Sequence[Hole] = ()) -> CallGroups:
     """What can be folded in a graph, of a record with such holes."""
     tensors = {vertex.key: vertex for vertex in graph.tensors}
     makers = {edge.target: edge.source for edge in graph.edges if edge.kind == "data" and edge.target in tensors}
-    made: dict[str, list[str]] = {}
-    for tensor, maker in makers.items():
-        made.setdefault(maker, []).append(tensor)
+    made = grouped((maker, tensor) for tensor, maker in makers.items())
     return CallGroups(graph, chunked(call_tree(graph.calls)), tensors, makers, made, holes)
 
 

@@ -1,4 +1,4 @@
-"""What is at hand where an error was raised: the names and the cells of the notebook, or those of the script."""
+"""The names and cells at hand for an error, from the notebook or the script."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def at_hand(
 
 
 def failed_cell(error: BaseException) -> int | None:
-    """Return the execution count of the cell that an error left; None where none of this shell's did."""
+    """Return the execution count of the cell that raised an error; None if it was no cell of this shell."""
     shell = running_shell()
     numbers = cell_numbers(shell) if shell is not None else {}
     return next((numbers[name] for name in _files(error) if name in numbers), None)
 
 
 def _files(error: BaseException) -> Iterator[str]:
-    """The compiled file names of a traceback, the outermost first."""
+    """Yield the compiled file names of a traceback, the outermost first."""
     step = error.__traceback__
     while step is not None:
         yield step.tb_frame.f_code.co_filename
@@ -46,7 +46,7 @@ def _files(error: BaseException) -> Iterator[str]:
 
 
 def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> Cells:
-    """Up to the cell that failed; a cell that ran several times stands there each time."""
+    """Return the cells up to the failed one, each as often as it ran."""
     names = {count: name for name, count in renamed.items()}
     known = [(count, names.get(count, name), text) for count, name, text in cells_in_order(shell)]
     numbers = {**cell_numbers(shell), **renamed}

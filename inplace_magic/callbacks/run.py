@@ -74,7 +74,7 @@ class Watching:
 
 
 def _outermost() -> FrameType:
-    """The frame of the program: who called the loop belongs to the story of a line in it."""
+    """Return the frame of the program: who called the loop belongs to the story of a line in it."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         frame = frame.f_back

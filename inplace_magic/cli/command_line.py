@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         "standard error, of a saved report on standard output"
     )
     parser.add_argument("--format", choices=(TEXT, *MACHINES), default=TEXT, help=form)
-    output = _("a file for what --format gives")
+    output = _("a file for the output of --format")
     parser.add_argument("--output", metavar="FILE", default=None, help=output)
     parser.add_argument("--quiet", action="store_true", default=False, help=_("print nothing where nothing is wrong"))
     add = _(
@@ -200,7 +200,7 @@ def _watched(
 
 
 def _own(path: str, rank: Rank | None) -> str:
-    """The file of one rank: ``report.rank3.html``."""
+    """Return the file of one rank: ``report.rank3.html``."""
     name, suffix = os.path.splitext(path)
     return path if rank is None else f"{name}.rank{rank.number}{suffix}"
 
@@ -220,7 +220,7 @@ def _print(error: BaseException) -> None:
 
 
 def _status(error: BaseException | None) -> int:
-    """The exit status that Python gives for what a program ended with
+    """Return the exit status that Python gives for what a program ended with
     (https://docs.python.org/3/library/sys.html#sys.exit)."""
     if isinstance(error, SystemExit):
         if error.code is None or isinstance(error.code, int):

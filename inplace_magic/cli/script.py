@@ -29,7 +29,7 @@ class Script:
 
 
 def script_of(name: str, *, is_module: bool) -> Script:
-    """The program of a file, or of a module as ``-m`` takes it.
+    """Return the program of a file, or of a module as ``-m`` takes it.
 
     Raises:
         OptionError: there is none.

@@ -66,7 +66,7 @@ def _file() -> Path:
 
 
 def _text(file: Path) -> str | None:
-    """The file's text, its line ends as they are; None where there is none."""
+    """Return the file's text, its line ends as they are; None where there is none."""
     try:
         return file.read_bytes().decode("utf-8", "surrogateescape")
     except FileNotFoundError:

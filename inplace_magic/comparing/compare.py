@@ -159,7 +159,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
 
 
 def _watched(runner: Runner, *, backward: bool) -> Report:
-    """The report of a run at level ``ops``."""
+    """Return the report of a run at level ``ops``."""
     from inplace_magic.rerun.outcome import backward_of
 
     program = runner.program
@@ -239,7 +239,7 @@ def _names(functions: tuple[Any, Any]) -> tuple[str, str]:
 
 
 def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], how: str) -> None:
-    """Whether a variant can be called with some arguments.
+    """Return whether a variant can be called with some arguments.
 
     Raises:
         CompareError: it is no callable, or needs other arguments; `how` says how arguments are given.

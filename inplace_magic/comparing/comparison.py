@@ -110,7 +110,7 @@ class Comparison:
         return verdict(self)
 
     def to_frame(self, view: ComparisonView = "variants") -> pd.DataFrame:
-        """A table of plain numbers and strings; bytes are integers, times are seconds.
+        """Return a table of plain numbers and strings; bytes are integers, times are seconds.
 
         Args:
             view: ``variants`` (one row per variant), ``costs`` (one row per variant, module and operator),
@@ -124,13 +124,13 @@ class Comparison:
         return to_frame(self, view)
 
     def to_text(self) -> str:
-        """The whole comparison as text."""
+        """Return the whole comparison as text."""
         from inplace_magic.render.comparison.text import to_text
 
         return to_text(self)
 
     def to_html(self) -> str:
-        """One self-contained page: no network, no kernel."""
+        """Return one self-contained page: no network, no kernel."""
         from inplace_magic.render.comparison.html import to_page
 
         return to_page(self)

@@ -73,7 +73,7 @@ _OFF = N_("inplace_watch is off. `{magic}` watches every cell from there on.")
 
 
 def _refusal(verb: str) -> str:
-    """The sentences for what is neither on nor off."""
+    """Return the sentences for what is neither on nor off."""
     near = difflib.get_close_matches(verb, _VERBS, n=1)
     if near:
         told = _("%inplace_watch takes on, off or status, not {verb!r}; did you mean {near}?")

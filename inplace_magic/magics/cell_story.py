@@ -63,7 +63,7 @@ class Pace:
         self._began = None
 
     def can_afford(self, calls: int) -> bool:
-        """Whether a report of so many calls can be made at once."""
+        """True if a report of so many calls can be made at once."""
         return calls * self.a_call <= max(AT_ONCE, SHARE * self.ran)
 
     def reported(self, calls: int, seconds: float) -> None:

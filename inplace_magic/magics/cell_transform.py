@@ -49,7 +49,7 @@ class WatchLine:
         self._sources: dict[str, str] = {}
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """The cell with its ``%%inplace_watch`` line replaced; a cell without one comes back as it is."""
+        """Return the cell with its ``%%inplace_watch`` line replaced; a cell without one comes back as it is."""
         source = "".join(lines)
         if MAGIC not in source:
             alone = _HELP_ALONE.fullmatch(source)
@@ -64,11 +64,11 @@ class WatchLine:
         return rewritten
 
     def source(self, key: str) -> str | None:
-        """The text of a cell rewritten lately, as it was typed; None when it is no longer kept."""
+        """Return the text of a cell rewritten lately, as it was typed; None when it is no longer kept."""
         return self._sources.get(key)
 
     def typed(self, line: str) -> str | None:
-        """The line of a cell rewritten lately that became this call, as it was typed; None of any other line."""
+        """Return the line of a cell rewritten lately that became this call, as it was typed; None of any other line."""
         call = _CALL.search(line)
         lines = self._sources.get(call[1], "").splitlines() if call is not None else []
         first = _first_code_line(lines)
@@ -76,7 +76,7 @@ class WatchLine:
 
 
 def rewrite(lines: list[str], key: str) -> list[str]:
-    """The lines with the call in place of the magic; `lines` itself when the cell is none of ours.
+    """Return the lines with the call in place of the magic; `lines` itself when the cell is none of ours.
 
     A cell that cannot be watched becomes a call that fails with one sentence, and nothing else, so that none of it runs
     half-way or unwatched.
@@ -161,7 +161,7 @@ def _cell_magics(lines: list[str]) -> list[tuple[int, str]]:
 
 
 def _put(before: Sequence[str], row: int, indent: str, call: str, replaced: str) -> list[str]:
-    """The lines up to `row`, with the call on it.
+    """Return the lines up to `row`, with the call on it.
 
     IPython drops a cell's leading blank lines and counts from what is left. Where there are some, the call goes to the
     first of them, so that nothing is dropped and the numbers remain the gutter's.
@@ -174,5 +174,5 @@ def _put(before: Sequence[str], row: int, indent: str, call: str, replaced: str)
 
 
 def _only(lines: Sequence[str], row: int, indent: str, call: str) -> list[str]:
-    """The call alone, on its line."""
+    """Return the call alone, on its line."""
     return _put(["\n"] * row, row, indent, call, lines[row])

@@ -54,7 +54,7 @@ def value_is_used(shell: Any) -> bool:
 
 
 def _frames(shell: Any) -> list[FrameType]:
-    """The frames of cells that this is called from, the innermost first."""
+    """Return the frames of cells that this is called from, the innermost first."""
     found = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:

@@ -21,7 +21,7 @@ from inplace_magic.errors import CompareError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, help_of, numbered, parse_line
 from inplace_magic.magics.output import steps
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ examples:
   %inplace_compare plain in_place --inputs image
   %inplace_compare 3 4
 """)
-_CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
 class Host(Protocol):
@@ -61,7 +60,7 @@ class Host(Protocol):
 
 
 def compare_parser() -> Parser:
-    """The options of the magic."""
+    """Return the options of the magic."""
     parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
     add = parser.names.add_argument
     add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
@@ -145,7 +144,7 @@ def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
         if cell is not None and cell.strip():
             run_text(host.shell, "\n" + cell)
         for name in given.variants:
-            if _CELL_NUMBER.fullmatch(name) is None:
+            if numbered(name) is None:
                 _look_up(host.shell, name)
         pair = [_variant(host.shell, name, given.inputs) for name in given.variants]
     result, failures = run_comparison(
@@ -174,9 +173,9 @@ def _variant(shell: Any, name: str, inputs: str) -> Program:
     from inplace_magic.comparing.compare import check_callable
     from inplace_magic.rerun.program import CallProgram
 
-    number = _CELL_NUMBER.fullmatch(name)
+    number = numbered(name)
     if number is not None:
-        return _numbered_cell(shell, int(number[1]))
+        return _numbered_cell(shell, number)
     names = tuple(word.strip() for word in inputs.split(",") if word.strip())
     function, *values = (_look_up(shell, each) for each in (name, *names))
     check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))
@@ -214,7 +213,7 @@ def _numbered_cell(shell: Any, number: int) -> Program:
 def program_of_cell(
     shell: Any, name: str, text: str, number: int, above: str = "", *, filename: str | None = None
 ) -> CellProgram:
-    """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
+    """Return the code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:
         above: the magic's line, where there is one.
@@ -250,7 +249,7 @@ _FLAGS = re.compile(r"(-\w+\s*\d*\s+)*")
 
 
 def _quoted(statements: list[ast.stmt]) -> tuple[CodeType, ...]:
-    """The code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
+    """Return the code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
     found = []
     for node in (each for statement in statements for each in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_line_magic":

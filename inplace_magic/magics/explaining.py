@@ -66,7 +66,7 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
 
 
 def _run(cells: Cells, texts: dict[int, str]) -> Explained:
-    """The report of some cells, behind those that made what cannot be copied."""
+    """Return the report of some cells, behind those that made what cannot be copied."""
     from inplace_magic.proving.bench import Bench
     from inplace_magic.record.trace import Trace
 
@@ -86,7 +86,7 @@ def _run(cells: Cells, texts: dict[int, str]) -> Explained:
 
 
 def _not_copied(cells: Cells) -> Iterator[str]:
-    """The names that the cells read before they bind them, and of whose object alone there can be no copy."""
+    """Yield the names that the cells read before they bind them, and of whose object alone there can be no copy."""
     from inplace_magic.rerun.state import bound_first, find_state
     from inplace_magic.rerun.twins import copy_state
 
@@ -102,13 +102,13 @@ def _not_copied(cells: Cells) -> Iterator[str]:
 
 
 def _fails_alike(report: Report, error: str | None) -> bool:
-    """Whether a cell ended as it did then, as far as that is known."""
+    """True if a cell ended as it did then, as far as that is known."""
     now = report.trace.error
     return error is None or (now is not None and now.startswith(error[:_ALIKE]))
 
 
 def _history(shell: Any) -> dict[int, str]:
-    """The text of each cell of this session that is Python, by execution count."""
+    """Return the text of each cell of this session that is Python, by execution count."""
     found = {}
     for number, text in enumerate(shell.history_manager.input_hist_raw):
         lines = [_OURS.sub(r"\1pass", line) for line in text.splitlines()]
@@ -118,7 +118,7 @@ def _history(shell: Any) -> dict[int, str]:
 
 
 def _with_makers(cells: Cells, texts: dict[int, str], variable: str | None = None) -> Cells | None:
-    """The cells with the one before them that bound a variable, and with those between that reach its tensors.
+    """Return the cells with the one before them that bound a variable, and with those between that reach its tensors.
 
     Args:
         variable: None: each that the last cell reads and that leads to a tensor, since a copy of a view is not what it
@@ -144,7 +144,7 @@ def _with_makers(cells: Cells, texts: dict[int, str], variable: str | None = Non
 
 
 def _read_by(cells: Cells, number: int, text: str) -> set[str]:
-    """The names that a cell reads and that lead to a tensor."""
+    """Return the names that a cell reads and that lead to a tensor."""
     from inplace_magic.rerun.state import addresses, find_state
 
     namespace = cells.shell.user_ns
@@ -153,20 +153,20 @@ def _read_by(cells: Cells, number: int, text: str) -> set[str]:
 
 
 def _names(cells: Cells, texts: Iterable[tuple[int, str]]) -> list[str]:
-    """The names of the namespace that cells read, in alphabetical order."""
+    """Return the names of the namespace that cells read, in alphabetical order."""
     codes = (code for number, text in texts for code in _codes(cells, number, text))
     found = {name for code in codes for part in _within(code) for name in part.co_names}
     return sorted(found & set(cells.shell.user_ns))
 
 
 def _bound_by(cells: Cells, number: int, text: str) -> set[str]:
-    """The names that a cell binds."""
+    """Return the names that a cell binds."""
     codes = _codes(cells, number, text)
     return {str(step.argval) for code in codes for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
 
 
 def _reached(cells: Cells, number: int, text: str) -> set[int]:
-    """The memory that the code of a cell can reach now, by address."""
+    """Return the memory that the code of a cell can reach now, by address."""
     from inplace_magic.rerun.state import addresses, find_state
 
     namespace = cells.shell.user_ns

@@ -117,7 +117,8 @@ def explain(has_code: bool, /) -> None:
 
 
 def _late(session: Session, module: str, make: str) -> Callable[..., object]:
-    """A magic whose module is imported when it is called, or asked for its help: most sessions use few of them."""
+    """Return a magic whose module is imported when it is called, or asked for its help: most sessions use few of
+    them."""
 
     @cache
     def made() -> Callable[..., object]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _, listed, ngettext, sentences
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, cell_asked, line_magic
 from inplace_magic.magics.rerunning import Cells
 from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
@@ -25,7 +24,6 @@ Put the cell with its fixes into a new cell below, from the last report or, with
 
 It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
 """)
-_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
 def fix_parser() -> Parser:
@@ -40,33 +38,17 @@ def fix_parser() -> Parser:
 
 def fix_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_fix``."""
-
-    def inplace_fix(line: str) -> None:
-        given = parse_line(fix_parser(), line)
-        if getattr(given, "help", False):
-            print(help_of(fix_parser))
-            return
-        _offer(session, _chosen(session, getattr(given, "cell", None)))
-
-    inplace_fix.__doc__ = help_of(fix_parser)
-    return inplace_fix
+    return line_magic(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
 
 
-def _chosen(session: Session, word: str | None) -> Report:
-    number = _NUMBER.fullmatch(word) if word is not None else None
-    if word is not None and number is None:
-        raise UsageError(
-            _("{magic} takes the number of a cell, such as `%inplace_fix 7`, not {word!r}.").format(
-                magic=NAME, word=word
-            )
-        )
-    report = session.by_cell.get(int(number[1])) if number is not None else session.last[0] if session.last else None
+def _chosen(session: Session, number: int | None) -> Report:
+    report = session.by_cell.get(number) if number is not None else session.last[0] if session.last else None
     if report is not None:
         return report
     if number is None:
         raise UsageError(_("There is no report yet: `%inplace_why` makes one of the cell that failed last."))
     raise UsageError(
-        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number[1])
+        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number)
     )
 
 
@@ -106,8 +88,8 @@ def _what_to_run(report: Report, cell: int | None) -> str:
 
 
 def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: list[Hunk]) -> tuple[str, ...]:
-    """The lines of another cell with its magics as they were typed, and not as Python; where the lines that change are
-    the same in both."""
+    """Return the lines of another cell with its magics as they were typed, and not as Python; where the lines that
+    change are the same in both."""
     history = shell.history_manager.input_hist_raw
     typed = tuple(history[number].splitlines()) if number is not None and 0 < number < len(history) else ()
     same = len(typed) == len(lines) and all(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from IPython.core.error import UsageError
 
@@ -42,6 +43,7 @@ example:
 """)
 CELL_MAGIC = "%%inplace_watch"
 STORY_MAGIC = "%inplace_watch on"
+T = TypeVar("T")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -91,7 +93,8 @@ def _help_of(make: Callable[..., Parser], magic: tuple[str, ...], spoken: str, c
 
 
 def watch_parser(magic: str = CELL_MAGIC) -> Parser:
-    """The parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that field's.
+    """Return the parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that
+    field's.
 
     Args:
         magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
@@ -109,7 +112,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
 
 
 def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> Options:
-    """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
+    """Return the options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
 
     Args:
         line: the options, as they were typed.
@@ -158,6 +161,50 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
             _unknown(parser, word) if word.startswith("-") else refused.format(magic=parser.prog, word=word)
         )
     return given
+
+
+def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -> Callable[[str], T | None]:
+    """A line magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
+
+    Args:
+        make: its parser, whose ``prog`` is its name.
+        run: what it does with the options that its line gives.
+    """
+
+    def magic(line: str) -> T | None:
+        parser = make()
+        given = vars(parse_line(parser, line))
+        if given.pop("help", False):
+            print(help_of(make))
+            return None
+        try:
+            return run(given)
+        except OptionError as error:
+            raise UsageError(f"{parser.prog}: {error}") from None
+
+    magic.__doc__ = help_of(make)
+    return magic
+
+
+def numbered(word: str) -> int | None:
+    """The number of a cell, as ``7`` or ``In[7]``; None of any other word."""
+    number = re.fullmatch(r"(?:In\[)?(\d+)\]?", word)
+    return int(number[1]) if number is not None else None
+
+
+def cell_asked(given: dict[str, Any], magic: str) -> int | None:
+    """The number of the cell that a line magic is asked about, taken out of what was given; None where none is.
+
+    Raises:
+        UsageError: the word is no number.
+    """
+    word = given.pop("cell", None)
+    number = numbered(word) if word is not None else None
+    if word is not None and number is None:
+        raise UsageError(
+            _("{magic} takes the number of a cell, such as `{magic} 7`, not {word!r}.").format(magic=magic, word=word)
+        )
+    return number
 
 
 def _split(line: str) -> list[str]:

@@ -91,7 +91,7 @@ DELAY_OF_RUNS = 2.0
 
 
 def is_somebody_there(shell: Any = None) -> bool:
-    """Whether a person looks on: a terminal, or a front end that could ask one for input.
+    """True if a person looks on: a terminal, or a front end that could ask one for input.
 
     nbclient, papermill and nbconvert run cells with ``allow_stdin`` off, since nobody could answer; JupyterLab,
     Notebook, VS Code and Colab run them with it on. What a bar writes would stay in the executed notebook.

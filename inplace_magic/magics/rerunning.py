@@ -55,7 +55,7 @@ class Cells:
 
 
 def remembered(cells: Cells) -> Cells:
-    """The cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
+    """Return the cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
     from inplace_magic.rerun.twins import Snapshot
 
     try:
@@ -71,7 +71,7 @@ _SEEN_THROUGH = re.compile(r"\s*%%(inplace_watch|time|capture|prun)\b")
 
 
 def another_kind(text: str) -> str:
-    """The magic that makes a cell something else than Python; empty where there is none."""
+    """Return the magic that makes a cell something else than Python; empty where there is none."""
     lines = text.splitlines()
     above = _above(lines)
     return lines[above].split()[0] if above < len(lines) and lines[above].lstrip().startswith("%%") else ""
@@ -95,7 +95,7 @@ class StagedCells:
     """By execution count and text: each is run many times, and nearly always as it stands."""
 
     def quiet(self) -> AbstractContextManager[Any]:
-        """A context in which nothing is printed or displayed."""
+        """Return a context in which nothing is printed or displayed."""
         return capture_output()
 
     @property
@@ -124,7 +124,7 @@ class StagedCells:
             yield program
 
     def _name(self, number: int | None) -> str:
-        """The name under which another cell was compiled."""
+        """Return the name under which another cell was compiled."""
         found = [name for name, count in self.cells.items() if count == number]
         if not found:
             raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
@@ -134,7 +134,8 @@ class StagedCells:
 def program_of(
     cells: Cells, changes: Mapping[Whose, list[Hunk]], compiled: dict[Any, CellProgram] | None = None
 ) -> CellProgram | StoryProgram:
-    """The program of some cells, compiled under names of its own, so that the shell's record of them stays as it is.
+    """Return the program of some cells, compiled under names of its own, so that the shell's record of them stays as it
+    is.
 
     Args:
         compiled: what was compiled already, by execution count and text; what is compiled now is added.
@@ -153,7 +154,7 @@ def program_of(
 
 
 def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellProgram:
-    """The program of a cell below magics that are seen through."""
+    """Return the program of a cell below magics that are seen through."""
     above = _above(lines)
     head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
     return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))

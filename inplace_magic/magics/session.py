@@ -207,5 +207,5 @@ class Session:
 
 
 def _shown_last() -> object:
-    """The error whose traceback was printed last."""
+    """Return the error whose traceback was printed last."""
     return getattr(sys, "last_value", None)

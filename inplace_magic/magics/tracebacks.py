@@ -69,7 +69,7 @@ class ShortTracebacks:
         setattr(self._shell, name, ours)
 
     def _as_typed(self, lines: Any) -> Any:
-        """The printed lines, ours as they were typed."""
+        """Return the printed lines, ours as they were typed."""
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
             return lines
         return ["\n".join(self._line(line) for line in part.split("\n")) for part in lines]
@@ -84,7 +84,7 @@ class ShortTracebacks:
 
 
 def _is_running(shell: Any) -> bool:
-    """Whether code of a cell is running, which may print tracebacks of its own."""
+    """True if code of a cell is running, which may print tracebacks of its own."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS:

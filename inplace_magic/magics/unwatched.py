@@ -40,12 +40,12 @@ HINT_FOR_PADDLE = N_(
 
 
 def is_explained(raised: BaseException | None) -> bool:
-    """Whether :func:`hint_for` an error says anything."""
+    """True if :func:`hint_for` an error says anything."""
     return hint_for(raised) is not None
 
 
 def is_explained_text(text: str) -> bool:
-    """Whether a watch explains errors of this text."""
+    """True if a watch explains errors of this text."""
     return _EXPLAINED.search(text) is not None
 
 
@@ -137,12 +137,12 @@ def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
 
 
 def _kept(stored: Mapping[str, Any]) -> Failed:
-    """A failure from what the shell keeps of it."""
+    """Return a failure from what the shell keeps of it."""
     text = str(stored.get("evalue", ""))
     return Failed(f"{stored.get('ename')}: {text.strip().partition(chr(10))[0][:200]}", is_explained_text(text))
 
 
 def _first_line(error: BaseException) -> str:
-    """The beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
+    """Return the beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
     text = error.args[0] if error.args else ""
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

@@ -113,7 +113,8 @@ def finish(session: Session, raised: BaseException | None) -> None:
 
 
 def proved(report: Report, origin: Cells | None) -> Report:
-    """The report with its fixes tried; as it is, and a line that says so, where that failed or was interrupted."""
+    """Return the report with its fixes tried; as it is, and a line that says so, where that failed or was
+    interrupted."""
     try:
         with runs_shown("--prove", origin.shell if origin is not None else None):
             report = report.prove()

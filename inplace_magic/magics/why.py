@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from inplace_magic import flags
-from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.errors import CompareError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.explaining import explained, not_again
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, cell_asked, line_magic
 from inplace_magic.magics.output import runs_shown
 
 if TYPE_CHECKING:
@@ -33,7 +32,6 @@ examples:
   %inplace_why
   %inplace_why 7 -o report
 """)
-_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
 def why_parser() -> Parser:
@@ -52,42 +50,28 @@ def why_parser() -> Parser:
 def why_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_why``."""
 
-    def inplace_why(line: str) -> None:
-        given = vars(parse_line(why_parser(), line))
-        if given.get("help"):
-            print(help_of(why_parser))
-            return
+    def inplace_why(given: dict[str, Any]) -> None:
         if session.story is not None or session.active is not None:
             raise UsageError(
                 _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=NAME)
             )
-        number = _chosen(session, given.pop("cell", None))
+        number = _chosen(session, cell_asked(given, NAME))
         allowed = given.pop("yes", False)
         try:
             options = Options.of({**session.defaults, **given})
             with use_language(options.watch.lang):
                 _explain(session, number, options, allowed=allowed)
-        except OptionError as error:
-            raise UsageError(f"{NAME}: {error}") from None
         except CompareError as error:
             raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    inplace_why.__doc__ = help_of(why_parser)
-    return inplace_why
+    return line_magic(why_parser, inplace_why)
 
 
-def _chosen(session: Session, word: str | None) -> int:
-    """The cell that is asked about: the one named, else the last that failed with an error that a watch explains, else
-    the last that failed."""
-    if word is not None:
-        number = _NUMBER.fullmatch(word)
-        if number is None:
-            raise UsageError(
-                _("{magic} takes the number of a cell, such as `%inplace_why 7`, not {word!r}.").format(
-                    magic=NAME, word=word
-                )
-            )
-        return int(number[1])
+def _chosen(session: Session, number: int | None) -> int:
+    """Return the cell that is asked about: the one named, else the last that failed with an error that a watch
+    explains, else the last that failed."""
+    if number is not None:
+        return number
     if not session.failed:
         raise UsageError(
             _("No unwatched cell of this session has failed. `%inplace_why N` runs Cell In[N] again, watched.")

@@ -1,4 +1,4 @@
-"""The findings of a report with what trying their fixes showed."""
+"""Try the fixes of a report's findings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ _MOST_PROVEN = 3
 
 
 def cheapest(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
-    """The finding with the cheapest fix that is proven, and the prices of all that were tried. Nothing else is tried
-    where its own fix is not proven or makes no copy, where the program is stopped before its end, or where each run
-    does something again that cannot be done on copies.
+    """Return the finding with its cheapest proven fix, and the prices of all tried ones. Other fixes are tried only if
+    its own is proven and makes a copy, the program runs to its end, and no run acts outside the copies.
 
     Args:
         bench: runs the program with changes.
@@ -74,11 +73,12 @@ def _told(prices: tuple[Price, ...]) -> Told:
 
 
 PROVABLE = ("error", "silent")
-"""Severities of findings whose fixes are tried; of a warning the diff alone is."""
+"""Severities of findings whose fixes are tried; for a warning, only its diff."""
 
 
 def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) -> Report:
-    """The report with a proof for each finding of severity error or silent and each diff; see :meth:`.Report.prove`.
+    """Return the report with a proof for each finding of severity error or silent and each diff; see
+    :meth:`.Report.prove`.
 
     Args:
         allowed: files, commands and the network may be used again.
@@ -96,7 +96,8 @@ def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) ->
 
 
 def _with_new(findings: list[Hazard], new: list[Hazard]) -> list[Hazard]:
-    """Findings with those that only the runs showed, behind the other serious ones; without warnings of their lines."""
+    """Return the findings and, after the serious ones, those that only the runs showed, without warnings of the same
+    lines."""
     blamed = {hazard.mutation for hazard in new if hazard.mutation is not None}
     kept = [hazard for hazard in findings if hazard.severity != "warning" or hazard.mutation not in blamed]
     serious = sum(hazard.severity in PROVABLE for hazard in kept)
@@ -106,7 +107,7 @@ def _with_new(findings: list[Hazard], new: list[Hazard]) -> list[Hazard]:
 def _tried(
     report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool
 ) -> tuple[list[Hazard], Told | None]:
-    """The findings with their fixes tried, then those that only the runs showed; and why it stopped, where it did."""
+    """Return the findings with tried fixes, then those that only the runs showed; and the reason for an early stop."""
     from inplace_magic.rerun.guard import Repeated
 
     tried: list[Hazard] = []
@@ -129,9 +130,9 @@ def _tried(
 
 
 def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
-    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not.
+    """Return a finding with its tried fix; if that is refuted or missing, with the first candidate that is not refuted.
 
-    A fix that leaves other numbers, and gradients that are not the derivative of its loss, gives way to any other.
+    Any other fix precedes one with other numbers whose gradients are not the derivative of its loss.
     """
     own = None
     if hazard.diff:
@@ -165,10 +166,10 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
 
 
 def _same_again(bench: Bench, report: Report) -> None:
-    """Runs the program as it is written.
+    """Run the program as written.
 
     Raises:
-        CompareError: it ends otherwise than when it was watched, so no fix can be judged by running it.
+        CompareError: it ends differently than under the watch, so runs cannot judge a fix.
     """
     from inplace_magic.rerun.run import failure_text
 
@@ -182,5 +183,5 @@ def _same_again(bench: Bench, report: Report) -> None:
 
 
 def _kind(error: str | None) -> str | None:
-    """An error without its numbers: of shapes, versions and addresses."""
+    """Return an error's text without its numbers: shapes, versions and addresses."""
     return None if error is None else re.sub(r"(0x)?[0-9a-f]*\d[0-9a-f]*", "", error)

@@ -1,4 +1,4 @@
-"""``inplace_magic.why()``: why a script failed that nobody watched, asked where its error is handled, or later."""
+"""``inplace_magic.why()`` explains the failure of an unwatched script, in its ``except`` or later."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from inplace_magic.rerun.raising_lines import RaisingLines
 
 _ALIKE = 80
-"""Characters of an error's text that tell it from others."""
+"""Number of characters that identify an error's text."""
 _MOST_ROUNDS = 50
 
 
 def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
-    """The report of a failure that nobody watched, with what trying the fixes showed.
+    """Return the report of an unwatched failure, with tried fixes.
 
-    Called in the ``except`` that handles the error, the lines of its ``try`` run again, watched and on copies of what
-    their variables hold now, behind those statements above them that built the graph. Called anywhere else, as in a
-    debugger, it is the statement of your outermost function that the traceback goes through. Your variables, gradients,
-    generators and files stay as they are. Where that cannot be done, or does not fail in the same way, the report is
-    told from what the error left, as by :func:`inplace_magic.answer`, and ``report.blindness`` says so.
+    In the ``except`` that handles the error, the lines of its ``try`` run again, watched, on copies of their variables'
+    present values, after the statements above that built the graph. Elsewhere, as in a debugger, the statement of your
+    outermost function in the traceback runs again. Your variables, gradients, generators and files stay as they are. If
+    the lines cannot run, or fail differently, the report comes from what the error left, as by
+    :func:`inplace_magic.answer`, and ``report.blindness`` says so.
 
     Args:
-        error: None: the one that is being handled, else the last that nobody handled.
-        allowed: the lines may do again what they do to files, processes and the network.
+        error: the error; None: the one being handled, else the last unhandled one.
+        allowed: let the lines use files, processes and the network again.
 
     Raises:
-        CompareError: there is no error, or neither way can explain it; the text says why.
+        CompareError: there is no error, or nothing explains it; the text says why.
 
     Example:
         >>> try:
@@ -57,7 +57,7 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
 
 
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
-    """The report of the lines run again; None, and why, where that does not fail in the same way."""
+    """Return the report of running the lines again; or None and the reason, if they fail differently."""
     from inplace_magic.rerun.guard import Repeated
     from inplace_magic.rerun.raising_lines import raising_lines
     from inplace_magic.rerun.run import Failure, failure_text
@@ -78,11 +78,11 @@ def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tup
 
 
 def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None:
-    """The report of some lines run again; None where they do not raise the error.
+    """Return the report of running some lines again; None if they do not raise the error.
 
     Raises:
         CompareError: they cannot be run again.
-        Repeated: they were about to do what cannot be done on copies.
+        Repeated: they were about to act outside the copies.
     """
     from inplace_magic.proving.bench import Bench
 
@@ -102,10 +102,10 @@ def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None
 
 
 def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
-    """The lines with the statement above that binds what cannot be copied.
+    """Return the lines and the statement above them that binds the uncopyable value.
 
     Raises:
-        CopyError: none does.
+        CopyError: no statement binds it.
     """
     above = block.binding(refused.variable) if refused.variable is not None else None
     if above is None:
@@ -117,7 +117,7 @@ def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
     found = answer_of(raised)
     if found is None:
         raise CompareError(
-            _("The lines cannot be run again: {reason}. And what the error left tells no cause.").format(
+            _("The lines cannot run again: {reason}. And the error's graph and text show no cause.").format(
                 reason=reason.rstrip(".")
             )
         )

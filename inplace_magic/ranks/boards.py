@@ -24,13 +24,13 @@ class Board(Protocol):
         """Leaves what a rank says; what it said before is gone."""
 
     def has(self, numbers: Iterable[int]) -> bool:
-        """Whether all of these have posted, or everything was told and the board is gone."""
+        """True if all of these have posted, or everything was told and the board is gone."""
 
     def read(self, number: int) -> str | None:
         """What a rank posted; None where it has not."""
 
     def claim(self, name: str) -> bool:
-        """Whether this process is the first to claim it."""
+        """True if this process is the first to claim it."""
 
     def clear(self) -> None:
         """Nobody needs it any more."""
@@ -87,7 +87,7 @@ class Folder:
 
 
 def board_of(rank: Rank) -> Board:
-    """The board of a run, as its processes find it without a word to each other.
+    """Return the board of a run, as its processes find it without a word to each other.
 
     Raises:
         OSError: it cannot be made.

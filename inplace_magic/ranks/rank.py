@@ -27,7 +27,7 @@ class Rank:
 
 
 def this_rank() -> Rank | None:
-    """The rank of this process; None where it runs alone."""
+    """Return the rank of this process; None where it runs alone."""
     known = os.environ
     try:
         number, size = int(known["RANK"]), int(known["WORLD_SIZE"])

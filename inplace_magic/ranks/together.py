@@ -116,7 +116,7 @@ def _tell(board: Board, rank: Rank, own: Said, *, complete: bool, quiet: bool) -
         if board.claim(key):
             spoke |= _say(posted, [number for number in numbers if board.claim(str(number))], quiet=quiet)
         elif rank.number in numbers and board.claim(str(rank.number)):
-            say(MARK + _("{ranks}: as was said of others.").format(ranks=ranks_named([rank.number])))
+            say(MARK + _("{ranks}: the same as above.").format(ranks=ranks_named([rank.number])))
     if missing and spoke:
         say(MARK + _("{ranks}: not heard of until now.").format(ranks=ranks_named(missing)))
 

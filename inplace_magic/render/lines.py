@@ -10,6 +10,7 @@ from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
 
@@ -53,9 +54,7 @@ class LineStory:
 def lines_of(story: Story) -> tuple[LineStory, ...]:
     """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
     stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
-    rebound: dict[int, list[Rebinding]] = {}
-    for rebinding in story.rebindings:
-        rebound.setdefault(rebinding.call, []).append(rebinding)
+    rebound = grouped((each.call, each) for each in story.rebindings)
     for call in story.trace.calls:
         steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))[1]
         for position, row in enumerate(story.effects[call.index]):

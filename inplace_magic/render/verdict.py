@@ -57,7 +57,7 @@ def _counted(report: Report) -> str:
 def _fine(report: Report) -> str:
     calls = report.trace.calls
     if report.trace.level == "writes" and not calls:
-        return _("Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails.")
+        return _("Nothing was judged: level `writes` only names the writer when a backward fails.")
     unseen = listed(unseen_work(report.trace.blindness))
     said = _counted(report)
     if raised := sum(call.error is not None for call in calls):

@@ -30,7 +30,7 @@ def replaced(grad: Callable[..., Any], backward: Callable[..., Any]) -> Iterator
 
 
 def listed(tensors: Any) -> list[Any]:
-    """The roots or the inputs of a backward, of which one alone needs no list."""
+    """Return the roots or the inputs of a backward, of which one alone needs no list."""
     return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
 
 
@@ -145,7 +145,7 @@ def graphs_kept() -> Iterator[None]:
 
 
 def _leaves(tensors: Any) -> list[torch.Tensor]:
-    """The leaves that a backward from these will reach, in the order of the graph."""
+    """Return the leaves that a backward from these will reach, in the order of the graph."""
     stack = [describe.grad_fn(root) for root in reversed(listed(tensors))]
     seen: set[Any] = set()
     found: list[torch.Tensor] = []

@@ -17,9 +17,8 @@ SHARE = 0.5
 
 
 def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
-    """A sentence where copies of these tensors take over half of the memory that is free; empty where they do not, or
-    where that is not known.
-    """
+    """Return a sentence where copies of these tensors take over half of the memory that is free; empty where they do
+    not, or where that is not known."""
     needed: dict[torch.device, dict[int, int]] = {}
     for tensor in tensors:
         storage = describe.storage(tensor)
@@ -37,8 +36,9 @@ def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
 
 
 def free_bytes(device: torch.device) -> int | None:
-    """The memory that is free on a device; None where that is not known. On a GPU, or the part of one that is this
-    process's (MIG), what the driver has left beside other processes, and what PyTorch's allocator holds in reserve."""
+    """Return the memory that is free on a device; None where that is not known. On a GPU, or the part of one that is
+    this process's (MIG), what the driver has left beside other processes, and what PyTorch's allocator holds in
+    reserve."""
     if device.type == "cuda" and cuda_is_used():
         return int(torch.cuda.mem_get_info(device)[0]) + _in_reserve(device)
     if device.type != "cpu":

@@ -88,7 +88,7 @@ def done_again() -> Iterator[Counter[str]]:
 
 
 def has_done_anything() -> bool:
-    """Whether a run in the block of :func:`done_again` has done something outside of the process."""
+    """True if a run in the block of :func:`done_again` has done something outside of the process."""
     return bool(getattr(_running, "done", None))
 
 
@@ -151,7 +151,7 @@ def _audited(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _loads_a_library() -> bool:
-    """Whether a module that is not the user's is being imported: stopped halfway, it could never be imported again."""
+    """True if a module that is not the user's is being imported: stopped halfway, it could never be imported again."""
     frame: FrameType | None = sys._getframe(2)
     module = ""
     while frame is not None:
@@ -165,7 +165,7 @@ def _loads_a_library() -> bool:
 
 
 def _is_of_multiprocessing() -> bool:
-    """Whether it is :mod:`multiprocessing` that does it, as for a loader with workers: they have this guard, too, and
+    """True if it is :mod:`multiprocessing` that does it, as for a loader with workers: they have this guard, too, and
     what it makes for them goes with them. Another child, such as that in whose terminal IPython runs ``!ls``, would
     carry an exception up through the user's kernel and run on as a second one."""
     frame: FrameType | None = sys._getframe(2)

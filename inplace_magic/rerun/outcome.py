@@ -127,7 +127,7 @@ def backward_of(value: Any) -> bool:
 
 
 def compare(first: Outcome, second: Outcome) -> Agreement:
-    """Whether two runs left the same, bit for bit.
+    """Return whether two runs left the same, bit for bit.
 
     Returns:
         Differences with outputs first, then gradients, then state, each in the order of the code.
@@ -183,7 +183,8 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def gradient_errors(written: Outcome, meant: Outcome) -> list[GradientError]:
-    """The gradients of a run that are further from those of another than rounding takes them, the worst first."""
+    """Return the gradients of a run that are further from those of another than rounding takes them, the worst
+    first."""
     found = []
     for key, right in meant.values.items():
         wrong = written.values.get(key)
@@ -213,8 +214,8 @@ def _gradient_error(name: str, wrong: torch.Tensor, right: torch.Tensor) -> Grad
 
 
 def _element(position: int, shape: torch.Size) -> tuple[int, ...]:
-    """The index of the element at a position in row-major order. (``torch.unravel_index`` imports sympy, which takes a
-    second and adds a filter to the user's ``warnings``.)"""
+    """Return the index of the element at a position in row-major order. (``torch.unravel_index`` imports sympy, which
+    takes a second and adds a filter to the user's ``warnings``.)"""
     index: list[int] = []
     for size in reversed(shape):
         position, place = divmod(position, size)
@@ -223,14 +224,14 @@ def _element(position: int, shape: torch.Size) -> tuple[int, ...]:
 
 
 def same_bits(one: list[torch.Tensor] | None, other: list[torch.Tensor] | None) -> bool:
-    """Whether two lists of tensors hold the same bits; not so where one of them is unknown."""
+    """True if two lists of tensors hold the same bits; not so where one of them is unknown."""
     if one is None or other is None or len(one) != len(other):
         return False
     return all(_tensors("output", "", _Kept(a, None), _Kept(b, None)) is None for a, b in zip(one, other, strict=True))
 
 
 def is_rounding(first: Outcome, second: Outcome, difference: Difference) -> bool:
-    """Whether a difference between two runs is one of rounding."""
+    """True if a difference between two runs is one of rounding."""
     key = difference.group, difference.name
     one, other = first.values[key], second.values[key]
     if not isinstance(one, _Kept) or not isinstance(other, _Kept) or not one.tensor.is_floating_point():
@@ -267,7 +268,7 @@ def _tensors(group: Group, name: str, one: _Kept, other: _Kept) -> Difference | 
 
 
 def _number(element: torch.Tensor) -> str:
-    """The number with as many digits as tell it from its neighbours."""
+    """Return the number with as many digits as tell it from its neighbours."""
     short = element.dtype in (torch.float32, torch.float16, torch.bfloat16)
     return f"{element.item():.9g}" if short else repr(element.item())
 

@@ -54,7 +54,7 @@ class CellProgram:
         return values[0] if len(values) == 1 else values
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """The value, then every name that the cell bound."""
+        """Yield the value, then every name that the cell bound."""
         if self.last is not None or self.compares_result:
             yield RESULT, value
         steps = (step for code in (self.body, *self.quoted) for step in dis.get_instructions(code))
@@ -96,7 +96,7 @@ class CallProgram:
         yield RESULT, value
 
     def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-        """The arguments and the callable itself, whose parameters go by their own names."""
+        """Yield the arguments and the callable itself, whose parameters go by their own names."""
         function, args, kwargs = roots
         for position, value in enumerate(args):
             yield self.names[position] if position < len(self.names) else f"inputs[{position}]", value
@@ -113,7 +113,7 @@ def program_of(
     source: str,
     cell: int | None = None,
 ) -> CellProgram:
-    """The program of some statements that run in a namespace; see :class:`CellProgram`.
+    """Return the program of some statements that run in a namespace; see :class:`CellProgram`.
 
     Raises:
         SyntaxError: they cannot stand outside of a function, such as ``return``.
@@ -177,7 +177,7 @@ class StoryProgram:
         return None
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """The value, then every name that any of them bound."""
+        """Yield the value, then every name that any of them bound."""
         seen: set[str] = set()
         for part in reversed(self.parts):
             for name, bound in part.outputs(value):

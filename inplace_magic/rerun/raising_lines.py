@@ -66,8 +66,8 @@ class RaisingLines(Block):
 
 
 def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[RaisingLines]:
-    """The lines that raised an error, by the functions of the user's that the traceback goes through: that of the
-    asker, or else the outermost, first.
+    """Return the lines that raised an error, by the functions of the user's that the traceback goes through: that of
+    the asker, or else the outermost, first.
 
     Raises:
         CompareError: no line of the user's own files is in it.
@@ -84,7 +84,7 @@ def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[Rai
 
 
 def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
-    """The entries of a traceback that are of the user's own files, the outermost first."""
+    """Return the entries of a traceback that are of the user's own files, the outermost first."""
     libraries = library_folders()
     found = []
     while traceback is not None:
@@ -96,7 +96,7 @@ def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
 
 
 def _found(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.stmt]]:
-    """The suite that the lines stand in, the place of their first statement there, and the statements."""
+    """Return the suite that the lines stand in, the place of their first statement there, and the statements."""
     suites: list[list[ast.stmt]] = [tree.body]
     tried = None
     outer: list[ast.stmt] = tree.body

@@ -243,7 +243,7 @@ def _try_backward(value: Any, left: Outcome) -> Failure | None:
 
 
 def _without_frames(error: Exception) -> Exception:
-    """An error of a run that has ended, whose frames would hold the copies that it ran on."""
+    """Return an error of a run that has ended, whose frames would hold the copies that it ran on."""
     seen: list[BaseException] = []
     queue: list[BaseException | None] = [error]
     while queue:

@@ -53,7 +53,8 @@ def saved_values_copied() -> Iterator[Reach]:
 
 
 def copy_of(saved: torch.Tensor) -> torch.Tensor:
-    """A copy in the same layout, expanded dimensions included: with other strides a kernel may add in another order."""
+    """Return a copy in the same layout, expanded dimensions included: with other strides a kernel may add in another
+    order."""
     plain = saved.detach()
     if plain.layout != torch.strided or not plain.numel() or type(plain) is not torch.Tensor:
         return plain.clone()

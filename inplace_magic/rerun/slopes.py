@@ -48,8 +48,8 @@ class Slope:
 
 
 def slope_of(runner: Runner) -> Slope | None:
-    """The slope of a program's loss, along a direction that shows the difference where there is one. None where it
-    cannot be told.
+    """Return the slope of a program's loss, along a direction that shows the difference where there is one. None where
+    it cannot be told.
 
     Raises:
         CompareError: the program cannot be run.
@@ -91,7 +91,7 @@ class _Loss:
     """Of the leaves in the order in which they were read, zeros where the loss does not depend on one."""
 
     def along(self, number: int) -> tuple[float, float]:
-        """The slope along a direction by the gradients, and their norm."""
+        """Return the slope along a direction by the gradients, and their norm."""
         parts = [float((grad * _direction(grad, place, number)).sum()) for place, grad in enumerate(self.gradients)]
         return sum(parts), float(torch.stack([grad.norm() for grad in self.gradients]).norm())
 
@@ -110,7 +110,7 @@ class _Begun(BaseException):
 
 
 def _loss(runner: Runner, mode: _Looking | _Moving) -> _Loss | None:
-    """The loss with which a run's first backward begins, in float64; None where it is no such number."""
+    """Return the loss with which a run's first backward begins, in float64; None where it is no such number."""
     try:
         with runner.stage() as copies:
             torch.set_default_dtype(torch.float64)  # the stage sets it back

@@ -95,7 +95,7 @@ def find_state(
     *,
     without: frozenset[str] = frozenset(),
 ) -> State:
-    """The variables that some code can reach.
+    """Return the variables that some code can reach.
 
     Args:
         codes: code that will run in `namespace`.
@@ -116,7 +116,8 @@ def find_state(
 
 
 def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
-    """The names that some code, run in its order, most likely binds before it reads them: what they hold is old."""
+    """Return the names that some code, run in its order, most likely binds before it reads them: what they hold is
+    old."""
     first: dict[str, bool] = {}
     for code in codes:
         for operation, name in named_in(code):
@@ -126,7 +127,7 @@ def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
 
 
 def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> set[int]:
-    """The memory of the tensors that a search found, and of those that some names of a namespace lead to."""
+    """Return the memory of the tensors that a search found, and of those that some names of a namespace lead to."""
     more = _Search(namespace, frozenset())
     for name in names:
         if name in namespace:
@@ -138,18 +139,18 @@ def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> 
 
 
 def is_atom(value: Any) -> bool:
-    """Whether a copy would be the object itself."""
+    """True if a copy would be the object itself."""
     return isinstance(value, (*_ATOMS, *FUNCTIONS, types.ModuleType)) and not _is_bound(value)
 
 
 def _is_bound(value: Any) -> bool:
-    """Whether it is a method of C that changes what it belongs to, such as the hook ``gradients.append``. Those of
+    """True if it is a method of C that changes what it belongs to, such as the hook ``gradients.append``. Those of
     generators of random numbers are not meant: ``from random import random`` belongs to the module's own."""
     return isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, _CHANGED_BY_METHODS)
 
 
 def is_shells_own(name: str, value: Any) -> bool:
-    """Whether a name of the notebook's namespace belongs to the shell."""
+    """True if a name of the notebook's namespace belongs to the shell."""
     return bool(_SHELL_NAMES.fullmatch(name)) or type(value).__module__.startswith(("IPython.", "ipykernel."))
 
 
@@ -161,7 +162,7 @@ def named_in(code: types.CodeType) -> tuple[tuple[str, str], ...]:
 
 
 def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code and that of the functions and classes that are written in it."""
+    """Yield the code and that of the functions and classes that are written in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -169,7 +170,7 @@ def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _is_paddles(value: Any) -> bool:
-    """Whether it is Paddle itself, or an object of one of its classes."""
+    """True if it is Paddle itself, or an object of one of its classes."""
     name = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
     return isinstance(name, str) and name.split(".")[0] == "paddle"
 

@@ -151,8 +151,8 @@ def _sizes(shape: Sequence[int]) -> str:
 
 
 def _memo(state: State) -> dict[int, Any]:
-    """A memo for ``deepcopy`` with what it refuses or gets wrong: modules and locks, generators, views (their copies
-    would not share the version counter of their base), and methods of C (which would belong to the original).
+    """Return a memo for ``deepcopy`` with what it refuses or gets wrong: modules and locks, generators, views (their
+    copies would not share the version counter of their base), and methods of C (which would belong to the original).
 
     Raises:
         CopyError: what a method belongs to cannot be copied.
@@ -174,7 +174,7 @@ def _memo(state: State) -> dict[int, Any]:
 
 
 def _as_type_of(tensor: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
-    """A view of a base with elements of the type of another view, such as the real numbers of complex ones."""
+    """Return a view of a base with elements of the type of another view, such as the real numbers of complex ones."""
     if tensor.dtype == base.dtype:
         return base
     whole = base.as_strided((base.untyped_storage().nbytes() // base.element_size(),), (1,), 0)

@@ -49,8 +49,8 @@ def aliases_in(text: Text) -> tuple[tuple[str, int, str, str, str], ...]:
 
 
 def _entries(node: ast.expr) -> list[ast.expr]:
-    """The entries of ``(state, reward)``, ``{"loss": total}``, ``dict(loss=total)`` and ``[total] + parts``, as they
-    are appended to a list or returned; of anything else, itself."""
+    """Return the entries of ``(state, reward)``, ``{"loss": total}``, ``dict(loss=total)`` and ``[total] + parts``, as
+    they are appended to a list or returned; of anything else, itself."""
     made = isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.BinOp)) or _is_made_of_keywords(node)
     return [value for _key, value in entries_by_key(node)] if made else [node]
 

@@ -56,7 +56,7 @@ class Files:
         return iter(self._files.items())
 
     def file(self, filename: str) -> File:
-        """One of them, met now if it was not before."""
+        """Return one of them, met now if it was not before."""
         if filename not in self._files:
             before, entry = _cached(filename), linecache.cache.get(filename)
             linecache.checkcache(filename)
@@ -71,8 +71,8 @@ class Files:
         return self._files[filename]
 
     def _settled(self, code: CodeType) -> File:
-        """A file, of whose texts, where it was edited since Python read it last, the one is kept from which its code
-        was compiled."""
+        """Return a file, of whose texts, where it was edited since Python read it last, the one is kept from which its
+        code was compiled."""
         file = self.file(code.co_filename)
         if len(file.versions) > 1 and not file.settled:
             file.settled = True
@@ -82,7 +82,7 @@ class Files:
         return file
 
     def position(self, code: CodeType, lasti: int) -> Position:
-        """Lines and columns of one instruction."""
+        """Return lines and columns of one instruction."""
         known = self._positions.get(id(code))
         if known is None:
             known = self._positions[id(code)] = code, positions(code)
@@ -91,7 +91,7 @@ class Files:
         return line, end_line, column, end_column
 
     def twin(self, code: CodeType, lasti: int) -> Twin | None:
-        """The text of an instruction; None where no version of it that can be had is the one that ran."""
+        """Return the text of an instruction; None where no version of it that can be had is the one that ran."""
         file = self._settled(code)
         if not file.may_be_older:
             return Twin(file.versions[0], code)
@@ -125,14 +125,14 @@ class Files:
 
 
 def _cached(filename: str) -> tuple[str, ...] | None:
-    """The lines that Python keeps of a file; None where it keeps none, or was given them, as those of cells."""
+    """Return the lines that Python keeps of a file; None where it keeps none, or was given them, as those of cells."""
     entry: Any = linecache.cache.get(filename)
     on_disk = entry is not None and len(entry) == 4 and entry[1] is not None
     return tuple(line.rstrip("\n") for line in entry[2]) if on_disk and entry is not None else None
 
 
 def function_of(text: Text, code: CodeType) -> Function | None:
-    """The function of a text that a code object is."""
+    """Return the function of a text that a code object is."""
     name = getattr(code, "co_qualname", None)
     if name is not None:
         return text.function(name, code.co_firstlineno)
@@ -143,7 +143,7 @@ def function_of(text: Text, code: CodeType) -> Function | None:
 
 
 def _is_rewritten(filename: str) -> bool:
-    """Whether a module's loader compiles something else than the text of its file: pytest rewrites every ``assert``,
+    """True if a module's loader compiles something else than the text of its file: pytest rewrites every ``assert``,
     type checkers add calls. Its lines are those of the text."""
     for module in list(sys.modules.values()):
         names = vars(module) if type(module) is ModuleType else {}

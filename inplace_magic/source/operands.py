@@ -10,7 +10,7 @@ from inplace_magic.source import expressions
 
 
 def is_state(call: CallEvent, tensor: int) -> bool:
-    """Whether library code wrote something of its own object's, such as the running statistics of BatchNorm
+    """True if library code wrote something of its own object's, such as the running statistics of BatchNorm
     (``self.num_batches_tracked.add_(1)``), and not what the user's line handed it."""
     node = written_in(call, call.within, tensor, direct=True) if call.within else None
     if isinstance(node, ast.IfExp):
@@ -38,7 +38,7 @@ def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -
 
 @lru_cache(maxsize=4096)
 def _says_operands(expression: str) -> bool:
-    """Whether anything in it can be what library code was handed."""
+    """True if anything in it can be what library code was handed."""
     return expressions.keyword(expression, "out") is not None or bool(expressions.operands(expression, method=False))
 
 

@@ -12,7 +12,7 @@ from inplace_magic.source.hunks import Whose, by_text, changed, texts_of
 
 
 def patch_of(trace: Trace, diffs: Iterable[str]) -> str:
-    """A unified diff of every text that some diffs change; empty where none can be made.
+    """Return a unified diff of every text that some diffs change; empty where none can be made.
 
     Args:
         trace: the record, which has the texts.
@@ -25,7 +25,7 @@ def patch_of(trace: Trace, diffs: Iterable[str]) -> str:
 
 
 def agreeing(trace: Trace, diffs: Iterable[str]) -> list[str]:
-    """The diffs that can be made together, earlier ones first."""
+    """Return the diffs that can be made together, earlier ones first."""
     kept: list[str] = []
     for diff in diffs:
         if diff and by_text(trace, [*kept, diff]) is not None:
@@ -47,7 +47,7 @@ def _unified(whose: Whose, old: tuple[str, ...], new: tuple[str, ...]) -> str:
 
 
 def _path(whose: Whose) -> str:
-    """A file as seen from the working directory, or elsewhere from the root of its repository; of a cell,
+    """Return a file as seen from the working directory, or elsewhere from the root of its repository; of a cell,
     ``In[4].py``, which can be saved under that name."""
     cell, file = whose
     if file is None:

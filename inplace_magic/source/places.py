@@ -59,7 +59,7 @@ class Sources:
         """What ran between two calls."""
 
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
-        """The place of one instruction."""
+        """Return the place of one instruction."""
         filename = code.co_filename
         cell, path = self._where(filename)
         twin = self._files.twin(code, lasti)
@@ -109,14 +109,14 @@ class Sources:
         return found
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
-        """The definition of a function, where it stands in a file or cell of which calls were recorded."""
+        """Return the definition of a function, where it stands in a file or cell of which calls were recorded."""
         twin = self._files.twin(code, 0) if code.co_filename in self._files else None
         found = function_of(twin.text, twin.code) if twin is not None else None
         node = found.node if found is not None else None
         return node if isinstance(node, ast.FunctionDef) else None
 
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
-        """The place of an expression in the function that :meth:`function_at` gave for `code`."""
+        """Return the place of an expression in the function that :meth:`function_at` gave for `code`."""
         twin = self._files.twin(code, 0)
         if twin is None:
             return None
@@ -161,8 +161,8 @@ class Sources:
         return site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
 
     def texts(self) -> tuple[SourceText, ...]:
-        """The files and cells that hold the places found so far, where one text explains all that ran of them; not the
-        watched cell."""
+        """Return the files and cells that hold the places found so far, where one text explains all that ran of them;
+        not the watched cell."""
         found: list[SourceText] = []
         for filename, file in self._files:
             cell, path = self._where(filename)
@@ -173,7 +173,7 @@ class Sources:
         return tuple(found)
 
     def aliases(self) -> tuple[AliasStatement, ...]:
-        """The statements, in the files and cells met so far, that give an object a second name."""
+        """Return the statements, in the files and cells met so far, that give an object a second name."""
         return tuple(
             _alias(function, cell, path, *entry)
             for cell, path, text, ran in self._read()
@@ -182,7 +182,7 @@ class Sources:
         )
 
     def loops(self) -> tuple[LoopStatement, ...]:
-        """The ``for`` loops in the files and cells met so far."""
+        """Return the ``for`` loops in the files and cells met so far."""
         return tuple(
             LoopStatement(
                 function=function,
@@ -216,7 +216,7 @@ class Sources:
                     yield cell, path, text, None if everything else ran
 
     def _where(self, filename: str) -> tuple[int | None, str | None]:
-        """The cell that a compiled file name stands for, or the file."""
+        """Return the cell that a compiled file name stands for, or the file."""
         cell = self._cells.get(filename)
         return cell, None if cell is not None or filename.startswith("<") else filename
 

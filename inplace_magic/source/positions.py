@@ -18,7 +18,7 @@ _READ_TO_BE_WRITTEN = bytes(dis.opmap.get(name, 255) for name in ("DUP_TOP_TWO",
 
 
 def positions(code: CodeType) -> list[Position]:
-    """One entry for each instruction, which takes two bytes."""
+    """Return one entry for each instruction, which takes two bytes."""
     if hasattr(code, "co_positions"):
         return list(code.co_positions())
     lines = ((line, (end - start) // 2) for start, end, line in code.co_lines())

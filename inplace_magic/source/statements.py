@@ -9,7 +9,7 @@ from inplace_magic.source.text import is_simple, statements_inside
 
 
 def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
-    """The text between two places; columns count UTF-8 bytes."""
+    """Return the text between two places; columns count UTF-8 bytes."""
     if not 0 < line <= end_line <= len(lines):
         return ""
     picked = [text.encode() for text in lines[line - 1 : end_line]]
@@ -19,7 +19,7 @@ def segment(lines: list[str], line: int, end_line: int, column: int, end_column:
 
 
 def spans(node: ast.stmt, line: int) -> bool:
-    """Whether a line is one of a statement's."""
+    """True if a line is one of a statement's."""
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
@@ -51,8 +51,8 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
 
 
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop comes
-    before the statements in it.
+    """Yield every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop
+    comes before the statements in it.
 
     Args:
         function: look for those of one function only.
@@ -79,7 +79,7 @@ def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterat
 
 
 def in_force(tree: ast.AST) -> ast.AST:
-    """The tree without the plain functions at its top that a later one of the same name replaces."""
+    """Return the tree without the plain functions at its top that a later one of the same name replaces."""
     if not isinstance(tree, ast.Module):
         return tree
     last = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -110,7 +110,7 @@ def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tupl
 
 
 def indent_of(statement: ast.stmt | None, line: int, lines: list[str]) -> str:
-    """The white space before a statement that has tabs there, or begins above `line`."""
+    """Return the white space before a statement that has tabs there, or begins above `line`."""
     text = lines[statement.lineno - 1] if statement is not None and statement.lineno <= len(lines) else ""
     white = text[: len(text) - len(text.lstrip())]
     return white if "\t" in white or (statement is not None and statement.lineno < line) else ""

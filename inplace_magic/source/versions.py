@@ -46,7 +46,7 @@ class Compiled:
     """What the units of the texts met compile to, each compiled once: a text that is in many reports is one object."""
 
     def twin(self, code: CodeType, text: Text) -> Twin | None:
-        """The code object of a text with the same instructions; None where there is none, or several."""
+        """Return the code object of a text with the same instructions; None where there is none, or several."""
         unit = text.unit_at(code.co_firstlineno)
         for each in self._codes(text, unit, code, text.imports) if unit is not None else ():
             if each.co_firstlineno == code.co_firstlineno and _alike(code, each) and positions(each) == positions(code):
@@ -62,7 +62,7 @@ class Compiled:
         return None
 
     def explains(self, code: CodeType, text: Text) -> bool:
-        """Whether a code object, of a function or of a whole file, was compiled from a text."""
+        """True if a code object, of a function or of a whole file, was compiled from a text."""
         if code.co_name != "<module>":
             return self.twin(code, text) is not None
         try:
@@ -76,7 +76,7 @@ class Compiled:
         return _alike(code, whole) and positions(whole) == positions(code)
 
     def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
-        """All code objects of a unit."""
+        """Return all code objects of a unit."""
         futures = code.co_flags & _FUTURES
         key = id(unit.node), code.co_filename, futures, bool(imports)
         if key not in text.compiled:
@@ -102,7 +102,7 @@ def _compiled(unit: Unit, filename: str, futures: int, imports: list[ast.stmt]) 
 
 
 def _copy_of_class(owner: ast.ClassDef, only: ast.stmt) -> ast.ClassDef:
-    """The class with one statement, whose code depends on nothing but the names of the classes around it."""
+    """Return the class with one statement, whose code depends on nothing but the names of the classes around it."""
     fields: dict[str, Any] = {"name": owner.name, "bases": [], "keywords": [], "body": [only], "decorator_list": []}
     if hasattr(owner, "type_params"):  # from Python 3.12 on
         fields["type_params"] = owner.type_params
@@ -117,7 +117,8 @@ def _inside(code: CodeType) -> Iterator[CodeType]:
 
 
 def _units_named_like(code: CodeType, text: Text) -> Iterator[Unit]:
-    """The units that hold a function of the code's name; of a lambda or a comprehension, of the function around it."""
+    """Yield the units that hold a function of the code's name; of a lambda or a comprehension, of the function around
+    it."""
     parts = [part for part in _qualified(code).split(".") if not part.startswith("<")]
     seen: set[int] = set()
     for function in text.functions.get(parts[-1], ()) if parts else ():
@@ -138,7 +139,7 @@ def _same_name(code: CodeType, other: CodeType) -> bool:
 
 
 def _alike(one: CodeType, other: CodeType) -> bool:
-    """Whether two code objects do the same, wherever they stand."""
+    """True if two code objects do the same, wherever they stand."""
     if one is other:
         return True
     return (
@@ -171,7 +172,7 @@ class Loads:
         self._by_line: dict[int, tuple[CodeType, dict[int, list[tuple[str, bool, Position]]]]] = {}
 
     def stand_in(self, text: Text, code: CodeType, line: int, column: int | None) -> bool:
-        """Whether the names that the statement at a place loads stand in a text where its instructions say."""
+        """True if the names that the statement at a place loads stand in a text where its instructions say."""
         statement = innermost(text.statements_on(line), line, column)
         first = last = line
         loose: frozenset[str] = frozenset()
@@ -224,7 +225,7 @@ def _spells(text: str, name: str) -> bool:
 
 
 def _names_without_a_place(statement: ast.stmt) -> frozenset[str]:
-    """Names within f-strings, of which Python before 3.12 does not know the exact place."""
+    """Return names within f-strings, of which Python before 3.12 does not know the exact place."""
     if sys.version_info >= (3, 12):
         return frozenset()
     strings = (node for node in ast.walk(statement) if isinstance(node, ast.JoinedStr))

@@ -39,7 +39,7 @@ class LiveView:
             return {"svg": svg, "timeline": self._timeline, "fix": self._fix, "foldable": foldable, **state}
 
     def tensor(self, key: str) -> TensorVertex | None:
-        """The tensor behind a box, or None where no tensor has that key."""
+        """Return the tensor behind a box, or None where no tensor has that key."""
         return self._tensors.get(key)
 
     @cached_property

@@ -1,10 +1,11 @@
 """Labelled programs as long loops: what a watch says of them that records calls in a row briefly, and in full.
 
-    python tests/programs/repeated.py [--every 9] [--passes 200] [--level calls] [-v]
+    python tests/programs/repeated.py [--every 9] [--passes 2000] [--level calls] [-v]
 
-Of a program with one guilty statement three variants run as cells: the statement runs in each pass of a loop of its
-own; it runs as it was, after a loop that writes another tensor in each pass; and it runs in the last pass alone of such
-a loop. Counted are the variants whose guilty statement is named by a full record, and by a brief one; the *lost* ones,
+Of a program with one guilty statement four variants run as cells: the statement runs in each pass of a loop of its
+own; it runs as it was, after a loop that writes another tensor in each pass; it runs in one pass alone of such a loop,
+when three quarters of it have gone by; and it runs as it was, after so many passes of a training step that is right.
+Counted are the variants whose guilty statement is named by a full record, and by a brief one; the *lost* ones,
 that the full record alone names; those of which anything else is told; and those that had calls without a row.
 """
 
@@ -26,6 +27,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parent.parent)]
 from programs import packed, score  # noqa: E402  # found by the line above, when this is run
 
 BEGUN = ("import torch as _torch", "_other = _torch.zeros(3)")
+STEP = (
+    "_weight = _torch.ones(3, requires_grad=True)",
+    "for _pass in range({passes}):",
+    "    (_weight * _other).exp().sum().backward()",
+    "    _weight.grad = None",
+)
 
 
 def variants(source: str, lines: list[int], passes: int) -> Iterator[tuple[str, str, int]]:
@@ -46,8 +53,11 @@ def variants(source: str, lines: list[int], passes: int) -> Iterator[tuple[str, 
     loop = f"for _pass in range({passes}):"
     yield "in each pass", replaced(loop, f"    {statement}"), at + 2
     yield "after a loop", "\n".join((*BEGUN, loop, "    _other.add_(1)", *text)), at + 5
-    inner = ("    _other.add_(1)", f"    if _pass == {passes - 1}:", f"        {statement}")
-    yield "in the last pass", replaced(*BEGUN, loop, *inner), at + 6
+    late = passes * 3 // 4
+    inner = ("    _other.add_(1)", f"    if _pass == {late - 1}:", f"        {statement}")
+    yield f"in pass {late:,} alone", replaced(*BEGUN, loop, *inner), at + 6
+    good = [line.format(passes=late) for line in STEP]
+    yield f"after {late:,} good backwards", "\n".join((*BEGUN, *good, *text)), at + len(BEGUN) + len(STEP) + 1
 
 
 def told(shell: Any, source: str, line: int, options: str) -> tuple[bool, list[Any], int]:
@@ -64,7 +74,7 @@ def main() -> int:
     """Runs, and prints the table; fails where something is lost."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--every", type=int, default=9, help="programs of which one is taken")
-    parser.add_argument("--passes", type=int, default=200)
+    parser.add_argument("--passes", type=int, default=2000)
     parser.add_argument("--level", choices=("calls", "ops"), default="calls")
     parser.add_argument("-v", action="store_true", help="show what differs")
     options = parser.parse_args()

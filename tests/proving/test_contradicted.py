@@ -90,4 +90,4 @@ def test_gradients_that_the_program_itself_cuts_off_are_not_held_against_a_fix_a
 
     assert proof is not None
     assert proof.verdict == "other numbers"
-    assert "not held against the fix" in proof.reason
+    assert "it does not refute the fix" in proof.reason

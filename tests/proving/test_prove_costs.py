@@ -41,8 +41,8 @@ def test_of_several_proven_fixes_the_cheapest_is_shown_with_what_each_costs(ip: 
 
 
 def test_a_fix_that_cures_only_with_another_one_is_priced_with_it(ip: Any) -> None:
-    cell = "y = x * 1\nkept = []\nfor _ in range(2):\n    y += 1\n    kept.append(y * y)\n"
-    cell += "y.clamp_(-1, 1)\nsum(kept).sum().backward()"
+    loop = "y = x * 1\nkept = []\nfor _ in range(2):\n    y += 1\n    kept.append(y * y)\n"
+    cell = loop + "y.clamp_(-1, 1)\nsum(kept).sum().backward()"
     report = watched(ip, cell)
     assert len({hazard.diff for hazard in report.hazards if hazard.severity == "error"}) == 2
 

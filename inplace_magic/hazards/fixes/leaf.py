@@ -9,12 +9,12 @@ from dataclasses import replace
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, new_value_returned
 from inplace_magic.hazards.fixes.out_of_place import target_of
-from inplace_magic.hazards.fixes.target import Fix, Written, above, loads_after
+from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.hazards.repeated import repeats_elements
 from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
 from inplace_magic.source.variables import variables_bound, variables_in
 
 
@@ -33,7 +33,7 @@ def for_a_leaf(write: Written) -> Fix | None:
     made = write.story.innermost_new(write.meta.tensor, write.call.index)
     if any(meta.requires_grad for meta in others) or (is_computed(made) and not write.meta.is_view):
         parameter = write.meta.cls == "Parameter"
-        return None if parameter or _leaf_is_needed(write) else _saying(_anew(write), computed)
+        return None if parameter or _leaf_is_needed(write) else _saying(bound_anew(write), computed)
     if write.meta.is_view and write.path is not None and write.path.isidentifier() and _goes_on(write, write.path):
         return _saying(bound_anew(write), computed)  # without recording, the leaf would get a gradient of what is gone
     return _under_no_grad(write)
@@ -48,17 +48,6 @@ def _goes_on(write: Written, path: str) -> bool:
 def _is_printed(write: Written, node: ast.expr) -> bool:
     calls = (above for above in write.listing.around(node) if isinstance(above, ast.Call))
     return any(path_text(call.func) == "print" for call in calls)
-
-
-def _anew(write: Written) -> Fix | None:
-    """The name bound to a new tensor: one copy above the loops around the write, where no other form gives one."""
-    fix = bound_anew(write)
-    loop = _outermost_loop(write)
-    if fix is None or fix.edits[0].new[0].count("\n") != 1 or loop is None:
-        return fix
-    indent = write.listing.indent(loop)
-    copied = above(loop, f"{indent}{write.path} = {write.path}.clone()")
-    return replace(fix, edits=(copied,)) if write.listing.alone(write.statement) else None
 
 
 def _saying(fix: Fix | None, sentence: str) -> Fix | None:
@@ -78,28 +67,12 @@ def _leaf_is_needed(write: Written) -> bool:
     listing, statement = write.listing, write.statement
     if not listing.whole or any(True for _ in loads_after(listing, statement, f"{write.path}.grad")):
         return True
-    loop = _outermost_loop(write)
-    return loop is not None and (write.meta is None or not _is_filled(write, loop))
-
-
-def _outermost_loop(write: Written) -> ast.For | ast.While | None:
-    """The outermost loop of its function that goes round the write with one tensor under the name."""
-    found = None
-    for node in write.listing.around(write.statement):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            break
-        if isinstance(node, (ast.For, ast.While)):
-            if write.path in variables_bound(node):
-                break
-            found = node
-    return found
-
-
-def _is_filled(write: Written, loop: ast.For | ast.While) -> bool:
-    """Whether a loop does nothing with a tensor but write parts of it: ``embeds[row, start] = image[row]``."""
-    own = set(ast.walk(write.statement))
-    reads = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == write.path)
-    return isinstance(write.statement, ast.Assign) and all(node in own for node in reads)
+    for node in listing.around(statement):
+        if isinstance(node, FUNCTIONS) or (isinstance(node, LOOPS) and write.path in variables_bound(node)):
+            return False
+        if isinstance(node, LOOPS):
+            return True
+    return False
 
 
 def _under_no_grad(write: Written) -> Fix | None:

@@ -104,6 +104,8 @@ def _runs(story: Story) -> list[_Runs]:
             runs = _Runs(story, backwards)
             for place, (backward, until) in enumerate(pairwise([*backwards, len(story.trace.calls)])):
                 runs.letters += _letter(runs, place, backward, until)
+                if runs.letters.endswith("r"):
+                    break  # nobody asks what came after it
             found.append(runs)
     return found
 
@@ -141,7 +143,11 @@ def _is_a_clearing(call: CallEvent, leaves: frozenset[int]) -> bool:
 
 def _is_hooked(story: Story, backward: int, leaves: frozenset[int]) -> bool:
     """Return whether code of the user's may have seen the gradients while backward ran."""
-    ran = story.executed[backward]
-    if ran & story.hooked_nodes or any(story.nodes[node].does("runs a module's hook") for node in ran):
+    if not story.executed[backward].isdisjoint(story.once(_nodes_with_hooks)):
         return True
     return any(call.got(leaves) for call in story.doing("registers hook"))
+
+
+def _nodes_with_hooks(story: Story) -> frozenset[int]:
+    """Return the nodes at which a backward runs code of the user's."""
+    return story.hooked_nodes.union([node.node for node in story.trace.nodes if node.does("runs a module's hook")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
@@ -105,8 +106,13 @@ def argument_of(story: Story, handed: Handed) -> str | None:
 
 def is_called_alone(caller: Callsite) -> bool:
     """Whether the function was called as a statement of its own."""
-    called, statement = expressions.parse(caller.expression), expressions.parse(caller.statement)
-    return isinstance(statement, ast.expr) and called is not None and ast.dump(statement) == ast.dump(called)
+    return _is_all_of(caller.expression, caller.statement)
+
+
+@lru_cache(maxsize=1024)
+def _is_all_of(expression: str, statement: str) -> bool:
+    called, whole = expressions.parse(expression), expressions.parse(statement)
+    return isinstance(whole, ast.expr) and called is not None and ast.dump(whole) == ast.dump(called)
 
 
 def is_measured(story: Story, handed: Handed) -> bool:

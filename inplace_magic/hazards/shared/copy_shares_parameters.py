@@ -97,14 +97,19 @@ def _called_by_two_names(story: Story) -> Iterator[_Moved]:
 def _ways(story: Story) -> Iterator[list[_Way]]:
     """Yield the ways of each run of a function that called several networks."""
     found: dict[object, dict[str, _Way]] = {}
-    called: dict[int, list[tuple[Callsite, str]]] = {}
+    known: dict[int, list[_Way]] = {}  # by `id` of the place, of which a loop has few
     for call in story.trace.calls:
         site = call.callsite
-        if site is None or site in story.stepping or not call.modules or not _parameters_of(call):
+        if site is None or not call.modules or known.get(id(site)) == [] or not _parameters_of(call):
             continue
-        for place, path in called.setdefault(id(site), list(_networks_called(site))):
-            run = found.setdefault((place.function, place.cell, place.file, place.caller), {})
-            run.setdefault(path, _Way(path, place)).runs.append(call)
+        ways = known.get(id(site))
+        if ways is None:
+            ways = known[id(site)] = []
+            for place, path in () if site in story.stepping else _networks_called(site):
+                run = found.setdefault((place.function, place.cell, place.file, place.caller), {})
+                ways.append(run.setdefault(path, _Way(path, place)))
+        for way in ways:
+            way.runs.append(call)
     yield from (list(ways.values()) for ways in found.values() if len(ways) > 1)
 
 

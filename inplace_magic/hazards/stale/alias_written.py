@@ -186,39 +186,34 @@ def _hazard(
                 code=wording.code(with_clone(alias.text))
             )
     else:
-        fix = _("Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`).")
+        fix = _("Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`).")
         if owned.site != call.callsite:
-            how = _("{line} wrote the tensor that it was given").format(line=wording.line_of(owned.site))
+            how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
         elif _gave_it_back(story, call, mutation.tensor):
-            how = _("it gave the same tensor back, written in place")
+            how = _("it returned the same tensor, written in place")
             fix = _(
-                "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`); if "
-                "the new values are meant, bind them to the old name: `{name} = …`."
+                "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
+                "you want the new values, bind them to the old name: `{name} = …`."
             )
         else:
-            how = _("it wrote the tensor that it was given")
+            how = _("it wrote its input in place")
         fix = fix.format(name=owned.path)
     reading, writing = at or read.callsite, call.callsite
     message = (
         _(
-            "`{name}` is read by {read}, but {part} in the same line had overwritten it before: {how}. PyTorch gives "
-            "no error; the read sees the new values."
+            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
+            "read sees the new values."
         )
         if reading is not None and writing is not None and _are_parts_of_one_line(reading, writing)
-        else _(
-            "`{name}` is read by {read}, but its values were overwritten by {write}: {how}. PyTorch gives no error; "
-            "the read sees the new values."
-        )
+        else _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
     )
     if call.kind == "metadata":
         message = _(
-            "`{name}` is read by {read}, but {write} had swapped its dimensions: {how}. PyTorch gives no error; the "
-            "read sees the swapped ones."
+            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
         )
     if reshaped(call):
         message = _(
-            "`{name}` is read by {read}, but {write} had given it another shape: {how}. PyTorch gives no error; the "
-            "read sees the new one."
+            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
         )
     part = wording.code(writing.expression) if writing is not None else ""
     return finding(

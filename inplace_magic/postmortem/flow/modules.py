@@ -96,8 +96,9 @@ def _forward(
         machine.write(node, frame, None, *tensors[:1], recorded=False)
     if name == "Identity" or name == "Flatten":
         return Tensors(memories_in(*given[:1]), "view") if given else NOTHING
-    inside = [each for each in _inside(module) if stored(each).get("inplace") is True]
-    below = [each for child in _inside(module) for each in _held(machine, child, "_parameters")]
+    children = [each for _name, each in modules_of(module)][1:_MOST_INSIDE]
+    inside = [each for each in children if stored(each).get("inplace") is True]
+    below = [each for child in children for each in _held(machine, child, "_parameters")]
     made = machine.operation(node, frame, nodes, *given, *named.values(), *tensors, *below)
     if inside:
         within = machine.operation(node, frame, None, *given)
@@ -105,16 +106,14 @@ def _forward(
     return made
 
 
-def _inside(module: Any) -> list[Any]:
-    found: list[Any] = []
-    seen = {id(module)}
-    waiting = [module]
-    for each in waiting:
-        for child in (stored(each).get("_modules") or {}).values():
-            if child is not None and id(child) not in seen and len(found) < _MOST_INSIDE:
+def modules_of(module: Any) -> list[tuple[str, Any]]:
+    """A module and all within it, each once and with the dotted path before its entries."""
+    found, seen = [("", module)], {id(module)}
+    for prefix, each in found:
+        for key, child in (stored(each).get("_modules") or {}).items():
+            if child is not None and id(child) not in seen:
                 seen.add(id(child))
-                found.append(child)
-                waiting.append(child)
+                found.append((f"{prefix}{key}.", child))
     return found
 
 

@@ -45,9 +45,9 @@ def explain_unused(failure: Failure) -> Answer:
     )
     if again is not None:
         said_so = (
-            _("{line} gave `{name}` to another tensor after {result} had been computed.")
+            _("{line} bound `{name}` to another tensor after {result} was computed.")
             if _has_older(history, again, frame)
-            else _("{line} made `{name}` when {result} had been computed already.")
+            else _("{line} made `{name}` after {result} was computed.")
         )
         told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
         fix = _(

@@ -47,8 +47,8 @@ _SEVERAL = About(
     view,
     N_("{line} writes {tensor}, a view, in place."),
     N_(
-        "It is one of several views that one operation gave at once (`split`, `chunk`, `unbind`, a loop over a "
-        "tensor), or was taken from one. PyTorch cannot rewrite the history of one of them without the others, so it "
+        "It is one of several views that one operation returned at once (`split`, `chunk`, `unbind`, a loop over a "
+        "tensor), or a view of one. PyTorch cannot rewrite the history of one of them without the others, so it "
         "refused."
     ),
     N_(

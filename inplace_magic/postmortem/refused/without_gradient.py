@@ -69,7 +69,7 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
     line, name = words.spot(site), words.tensor(path)
     if made is not None and _reads_itself(made):
         return (
-            _("{line} gave {tensor} to a new tensor, which is not the leaf that backward went to before.").format(
+            _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.").format(
                 line=line, tensor=name
             ),
             _("Change the values of the leaf instead: `with torch.no_grad():` and `{name} -= …`.").format(name=path),

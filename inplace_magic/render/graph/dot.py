@@ -17,13 +17,12 @@ from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
-from inplace_magic.render.graph.overview import arrow, call_box, part_box
+from inplace_magic.render.graph.overview import PARAMETER, arrow, call_box, part_box
 from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
-PARAMETER = "◆"
 MAX_GRAD_FNS = 2
 """Autograd nodes that the box of a call names."""
 

@@ -42,9 +42,10 @@ class Between:
         *,
         alone: bool = True,
     ) -> Callsite | None:
-        """The one statement that runs between two places of straight-line code and can have written memory; None when
-        there are several or none. Of several that all assign in place to the same name it is the first, if that one
-        ran for sure. Where a loop came round between the two places, it is one that assigns in place below the first.
+        """Return the one statement that runs between two places of straight-line code and can have written memory; None
+        when there are several or none. Of several that all assign in place to the same name it is the first, if that
+        one ran for sure. Where a loop came round between the two places, it is one that assigns in place below the
+        first.
 
         Args:
             after: place of the first call after it; None at the end of the block.
@@ -74,9 +75,8 @@ class Between:
         return self._within_lines(first, last, names, called, alone)
 
     def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
-        """The one statement below a place, in its own function, that writes to one of the names; None when there are
-        several or none. For a function that has returned before the next recorded call.
-        """
+        """Return the one statement below a place, in its own function, that writes to one of the names; None when there
+        are several or none. For a function that has returned before the next recorded call."""
         return self._within_lines(before, None, names, called, alone=False)
 
     def _within_lines(
@@ -88,7 +88,7 @@ class Between:
         return self._place_in(text, first, node) if text is not None and node is not None else None
 
     def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
-        """A place in the text of another one, which no call told."""
+        """Return a place in the text of another one, which no call told."""
         end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
         code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
         return replace(
