@@ -39,17 +39,15 @@ SYMPTOMS = {
 MARK = {True: "yes", False: "**no**", None: ""}
 PREAMBLE = """\
 Measured with torch {torch}, on the programs of `tests/programs/first.md` and `further.md`; the labels beside them
-say what is right. A *write* is named when the statement that overwrote the tensor is shown (by PyTorch: in a traceback;
-here, at level `calls`: as the place of the finding), a *save* when it shows the statement whose autograd node kept the
-tensor, a *name* when the tensor is called as the user's code calls it. Empty: nothing to name. Where the write is
-refused at once, PyTorch's own traceback ends at it. Anomaly mode shows a write only where the very statement that saved
-the tensor wrote it too.
+say what is right. *Write*: the output names the statement that overwrote the tensor (PyTorch: in a traceback; here:
+as the place of the finding, at level `calls`). *Save*: it names the statement whose autograd node kept the tensor.
+*Name*: it uses the code's name for the tensor. Empty: nothing to name. If PyTorch refuses the write at once, its
+own traceback ends there. Anomaly mode shows a write only if the same statement also saved the tensor.
 
-These are development programs: rules were written with them in view, so the figures say what the rules cover and not
-what they will find in your code. First scores, on programs that nobody had seen who wrote a rule, were taken of version
-0.1.0 and are lower: 53 of 61 failing programs of all kinds; of silent ones alone 13 of 19, and of 30 more after public
-reports 4 as cells and 2 as files; quiet on 52 of 53 healthy ones. Those programs are not in this repository, so no
-command here repeats that.
+Rules were written with these programs in view, so the figures show what the rules cover, not what they will find in
+your code. First scores on unseen programs, of version 0.1.0, are lower: 53 of 61 failing programs of all kinds, 13
+of 19 silent ones, 4 (as cells) and 2 (as files) of 30 more after public reports; quiet on 52 of 53 healthy ones.
+Those programs are not in this repository, so no command repeats these figures.
 
 First scores on silent failures: [the rounds](rounds.md)."""
 HEAD = """\
@@ -142,7 +140,7 @@ def sums(rows: list[Row]) -> str:
 
 def page(rows: list[Row], lines: list[str]) -> Iterator[str]:
     """The Markdown page, line by line."""
-    yield "# What is named of each failure"
+    yield "# What each tool names of a failure"
     yield ""
     yield "```\npython benchmarks/diagnosis_table.py --write docs/measured/diagnosis.md\n```"
     yield ""

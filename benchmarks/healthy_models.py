@@ -67,11 +67,11 @@ pip install transformers scipy pillow
 python benchmarks/healthy_models.py --write docs/measured/healthy-models.md
 ```
 
-Three training steps each of tiny models with random weights, and `generate()` where the model can; {versions}. *Calls*
-are the torch calls of the last run, those that build the model included. *Findings* are those of severity `error`,
-`silent` or `warning`, and faults, over all watched runs: levels {levels}; as one cell, as cells between
+Three training steps each of tiny models with random weights, and `generate()` where the model can; {versions}. *Calls*:
+torch calls of the last run, including those that build the model. *Findings*: number of findings of severity `error`,
+`silent` or `warning`, and of faults, over all watched runs: levels {levels}; as one cell, as cells between
 `%inplace_watch on` and `off`, and as a function under `watch()`. *Same*: every loss, parameter, gradient, buffer and
-optimizer state is that of the unwatched run, bit for bit. The rows in small letters are the programs of
+optimizer state equals that of the unwatched run, bit for bit. The rows in small letters are the programs of
 `tests/healthy/programs.md`.
 
 {table}

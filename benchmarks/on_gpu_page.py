@@ -38,36 +38,35 @@ def page(facts: dict[str, Any], models: dict[str, Any], driver: str, tests: str)
         f"{facts['device']}, driver {driver}, torch {facts['torch']}, Linux."
         + (f" The tests that need a GPU: {tests}." if tests else ""),
         "## What a watch costs",
-        "The median of a training step with AdamW, in milliseconds between two waits for the device, and each way of "
-        "watching as a ratio to it. A watch costs time of the host, which launches kernels one by one: a model whose "
-        "kernels take longer than their launches pays less.",
+        "Median of a training step with AdamW, in milliseconds between two synchronisations, and the ratio of each "
+        "way of watching. A watch costs time of the host, which launches the kernels: a model with long kernels pays "
+        "less.",
         table(("model", "plain ms", *(f"{way} ×" for way in WAYS[1:])), map(_cost, rows)),
-        "Small networks of the tests, which are bound by the host:",
+        "Small, host-bound networks of the tests:",
         table(
             ("step", "plain ms", *(f"{way} ×" for way in WAYS[1:])),
             map(_overhead, _having({**NETS, **facts.get("nets", {})}, figures)),
         ),
-        f"One look at the counters of one device takes {figures['us_a_reading']:.0f} µs; there is one as each call "
-        "begins and, at level `ops`, one as each operator begins.",
+        f"Reading the counters of one device takes {figures['us_a_reading']:.0f} µs, once for each call and, at level "
+        "`ops`, once for each operator.",
         "## What a watch leaves as it is",
-        "Two training steps of each model from one seed, by deterministic algorithms: weights, buffers and losses bit "
-        "for bit, findings worse than info, and faults of the watch.",
+        "Two training steps of each model from one seed, with deterministic algorithms. Compared: weights, buffers "
+        "and losses bit for bit, findings worse than info, and faults of the watch.",
         table(("model", "two unwatched runs", *(f"`{way}`" for way in WAYS[2:])), map(_harm, rows)),
-        "One training step, unwatched and watched. Synchronisations, copies to the host and launches are those of the "
-        "GPT block with a fused AdamW, as PyTorch's profiler counts them; blocks and bytes those of the ResNet with "
-        "SGD, as the allocator does. A dispatch mode, also an empty one, makes PyTorch copy some gradients: so level "
-        "`ops` has a few blocks more.",
+        "One training step, unwatched and watched. PyTorch's profiler counts synchronisations, copies to the host and "
+        "launches of the GPT block with a fused AdamW; the allocator counts blocks and bytes of the ResNet with SGD. "
+        "Any dispatch mode makes PyTorch copy some gradients, so level `ops` has a few blocks more.",
         table(
             ("level", "", "synchronisations", "copies to the host", "launches", "blocks", "bytes allocated", "peak"),
             (row for level in WAYS[2:] for row in _left_alone(level, figures)),
         ),
         "## Bytes",
-        "What `memory_allocated()` says of each line, unwatched. The table of a watch says the same of each, at both "
-        "levels (`tests/memory/test_recorded.py`).",
+        "Change of `memory_allocated()` by line, unwatched. The table of a watch has the same numbers at both levels "
+        "(`tests/memory/test_recorded.py`).",
         table(("line", "bytes"), zip(_code(figures), map("{:,}".format, figures["lines"]["bytes"]), strict=True)),
         "The forward pass of convolution, instance norm and ReLU allocates "
         f"{figures['relu_calls']['false'][0]:,} B, and {figures['relu_calls']['true'][0]:,} B with `inplace=True`: one "
-        "result less, by the table and by the allocator.",
+        "result less, in the table and in the allocator.",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -119,21 +119,18 @@ PAGE = Path(__file__).parent.parent / "docs" / "measured" / "pictures.md"
 HEAD = """# Pictures of real models
 
 Written by `python benchmarks/pictures.py --page` with torch {torch}, and not by hand. Each row is one training step
-(GPT-2 and BERT with a loss of their own, the others `net(x).sum().backward()`) of a model made outside the watch:
-random weights, small inputs, four blocks where their number is free. Width and height are pixels, bytes those of
-`report.to_svg()`.
+(GPT-2 and BERT with their own loss, the others `net(x).sum().backward()`) of a model made outside the watch, with
+random weights, small inputs and four blocks if their number is free. Width and height are pixels; bytes are those
+of `report.to_svg()`.
 
-What the rows say:
+- *Overview*: boxes, pixels and bytes of the picture that a notebook shows first if nothing is wrong. Its boxes are
+  modules with their class, and the operations between modules; shapes stand on the arrows.
+- *Detailed*: `report.to_svg()`, which a notebook shows if nothing is wrong and a line of your own wrote in place.
+  If something is wrong, it shows the overview with the boxes of the finding open. Of equal layers in a row one is
+  drawn, and one box represents the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
+- A picture much taller than a screen is cut into columns.
 
-- *Overview* is what a notebook shows first where nothing is wrong: boxes, pixels and bytes. Its boxes are modules with
-  the class that their author wrote, and the operations between two of them; shapes stand on the arrows. Before, an
-  overview of a ResNet was one box, and four of the U-Net's nine were lines of code.
-- *Detailed* is `report.to_svg()`, and what a notebook shows where nothing is wrong and a line of the reader's own wrote
-  in place; where something is wrong it shows the overview, with the boxes of the finding open. Of layers in a row one
-  is drawn here, and one box stands for the others: `net.transformer.h[1]…[3]: GPT2Block × 3`.
-- A picture that is much taller than a screen stands in columns.
-
-| model | calls | overview | detailed | frames of the detailed one | folded in it |
+| model | calls | overview | detailed | frames in *detailed* | folded in *detailed* |
 |---|---|---|---|---|---|
 """
 BESIDE = """
@@ -142,22 +139,20 @@ BESIDE = """
 Each model's overview beside the pictures of [torchview](https://github.com/mert-kurttutan/torchview) 0.2.7,
 [torchvista](https://github.com/sachinhosmani/torchvista) 0.2.13 and [torchviz](https://github.com/szagoruyko/pytorchviz)
 0.0.3, fitted into frames of one size, by `python benchmarks/pictures_beside.py`. torchview and torchvista are opened to
-the depth at which they say most and are still legible; torchvista's page folds and zooms by clicks, as ours does, and a
-picture shows neither. To our eyes, and nobody else was asked:
+the deepest legible level; their folding and zooming does not show in a picture. Our own judgement:
 
-- *What is this model?* torchview and torchvista answer in one column, with shapes and classes; whoever wants these and
-  nothing else reads them faster, since each box says less. Here a box has the path that the code uses (`net.layer1`,
-  where the others say `Sequential` four times) and its parameters, layers of one list are one box, and letters are
-  larger, because a tall picture stands in columns; the price is an arrow that leads from the foot of one column to the
-  head of the next, and that a path is long. torchviz draws what autograd holds, and no module.
+- *What is this model?* torchview and torchvista answer in one column, with shapes and classes, and read faster, since
+  each box says less. Our box has the code's path (`net.layer1`, where the others say `Sequential` four times) and its
+  parameters, layers of one list are one box, and letters are larger, because a tall picture stands in columns. In
+  return, arrows lead from the foot of one column to the head of the next, and paths are long. torchviz draws autograd's
+  nodes and no modules.
 - *Where was this tensor overwritten?* The last picture is the U-Net with `second.mul_(0.5)`, which backward refuses.
-  torchview and torchvista show an operation `mul_` among the others, in no other colour; torchviz shows nothing of it.
-  None says that it is the fault, which line it is, or what was kept. Here both places and their lines are marked,
-  in the overview that a notebook shows, with the boxes of the finding open.
-- A module without parameters has no path here (`ReLU`, and not `net.relu`), and is named by the class that defines its
+  torchview and torchvista show `mul_` like any other operation; torchviz shows nothing of it. None marks the fault, the
+  line, or the saved tensor. Ours marks both places and their lines, with the boxes of the finding open.
+- A module without parameters has no path here (`ReLU`, not `net.relu`) and is named by the class that defines its
   forward: `nn.ReLU6` reads as `Hardtanh`.
-- A step is watched here, so a loss and a `sum` stand in the picture that are no part of the model.
-- With the cache of a default configuration of GPT-2 torchview raises a `KeyError`, so all draw the model without it.
+- We watch a step, so the picture also has the loss and a `sum`.
+- torchview raises a `KeyError` with the cache of GPT-2's default configuration, so all draw the model without it.
 """
 """What a person sees; the pictures follow it."""
 

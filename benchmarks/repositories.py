@@ -122,10 +122,9 @@ def run_one(number: int, folder: Path) -> str:
 
 HEAD = """# Bytes of a report
 
-What one output takes in the notebook file: training steps of public repositories, run as cells that import the
+Size of one output in the notebook file, for training steps of public repositories, run as cells that import the
 repository's own modules. Written by `python benchmarks/repositories.py FOLDER --page` with torch {torch}, and not by
-hand; the script says what FOLDER is. Where it says *fails*, the step writes into the result of a softmax that backward
-needs.
+hand; the script explains FOLDER. *Fails*: the step writes into the result of a softmax that backward needs.
 
 | repository | step | torch calls | findings | HTML, bytes | HTML and text, bytes |
 |---|---|---|---|---|---|

@@ -37,7 +37,7 @@ DOMAINS = ("report", *DOMAIN_OF_FOLDER.values())
 def extracted(domain: str) -> Catalog:
     """The messages of the code that belong to a catalogue, without translations."""
     catalog = Catalog(domain=domain, project="inplace_magic", charset="utf-8")
-    found = extract_from_dir(PACKAGE, [("**.py", _calls)])
+    found = extract_from_dir(PACKAGE, [("lessons/exercises.md", _exercises), ("**.py", _calls)])
     for file, _line, message, comments, context in sorted(found, key=lambda entry: (entry[0], entry[1])):
         if DOMAIN_OF_FOLDER.get(Path(file).parts[0], DOMAINS[0]) == domain:
             where = (Path("inplace_magic", file).as_posix(), 0)
@@ -54,6 +54,15 @@ def _calls(
             texts = [arg.value if isinstance(arg, ast.Constant) else None for arg in node.args]
             if texts and isinstance(texts[0], str):
                 yield node.lineno, node.func.id, tuple(texts), []
+
+
+def _exercises(*_arguments: Any, **_options: Any) -> Iterator[tuple[int, str, str, list[str]]]:
+    """The texts of the course's exercises, for Babel."""
+    from inplace_magic.lessons.exercise import exercises
+
+    for each in exercises().values():
+        for text in (*each.hints, each.because):
+            yield 0, "_", text, []
 
 
 def path_of(language: str, domain: str) -> Path:

@@ -3,7 +3,7 @@
 ``%load_ext inplace_magic``, then ``%%inplace_watch`` on top of a cell; outside a notebook,
 ``with inplace_magic.watch() as w: ...`` and ``w.report``.
 
-Importing this package imports neither torch nor IPython: every public name is loaded when it is first used.
+Importing this package imports neither torch nor IPython: each public name is loaded at its first use.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Called by ``%load_ext inplace_magic``; prints nothing and imports no torch."""
+    """Load the extension: ``%load_ext inplace_magic`` calls this. It prints nothing and imports no torch."""
     from inplace_magic.magics.extension import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Called by ``%unload_ext inplace_magic``; leaves the shell exactly as it was before loading."""
+    """Unload the extension: ``%unload_ext inplace_magic`` calls this. The shell is as it was before loading."""
     from inplace_magic.magics.extension import unload
 
     unload(shell)

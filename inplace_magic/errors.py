@@ -14,7 +14,7 @@ class OptionError(InplaceMagicError, ValueError):
 
 
 class MissingPackageError(InplaceMagicError, ImportError):
-    """A package that something needs and that is not installed; a report as text, page or JSON needs none."""
+    """A needed package is not installed. A report as text, page or JSON needs none."""
 
 
 class ReportFormatError(InplaceMagicError, ValueError):
@@ -26,14 +26,14 @@ class CompareError(InplaceMagicError):
 
 
 class CopyError(CompareError):
-    """Something that a compared program reads and that cannot be copied, so that its runs would see each other."""
+    """A compared program reads an object that cannot be copied, so its runs would affect each other."""
 
     variable: str | None = None
     """The name of the notebook that holds it, where the program read it and so could not go on."""
 
 
 def chained(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it was raised from and while handling what, and the members of a group; each once."""
+    """Yield the error, its causes and contexts, and the members of a group; each once."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:

@@ -16,7 +16,7 @@ from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, SECTIONS, Delive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What somebody asks for: what is recorded, how it is shown, where it goes."""
+    """The options of one watch: what to record, how to show it, where to save it."""
 
     watch: WatchOptions
     show: ShowOptions
@@ -24,7 +24,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:
-        """The records that hold these fields; what is not given has its default.
+        """Return the option records with these fields; missing fields have their defaults.
 
         Raises:
             OptionError: a value that an option cannot take.
@@ -41,8 +41,8 @@ def _part(record: type[Any], given: Mapping[str, Any]) -> Any:
 
 
 def settings(field: str) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """The flags that set a field, and what :meth:`argparse.ArgumentParser.add_argument` is told of them, in the current
-    language.
+    """Return the flags that set a field, and their arguments for :meth:`argparse.ArgumentParser.add_argument`, in the
+    current language.
 
     Args:
         field: of one of the :data:`OPTION_RECORDS`.
@@ -108,7 +108,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         ("--prove",),
         lambda: {
             "action": "store_true",
-            "help": _("try the fixes on copies, and say of each whether the gradients are then right"),
+            "help": _("try the fixes on copies, and say for each if the gradients are right"),
         },
     ),
     "check_values": (
@@ -130,7 +130,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         lambda: {
             "metavar": "N",
             "type": int,
-            "help": _("keep at most this many calls; of older ones only the evidence (default: {count})").format(
+            "help": _("record at most this many calls; of older ones, only the evidence (default: {count})").format(
                 count=WatchOptions().max_events
             ),
         },
@@ -143,4 +143,4 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         },
     ),
 }
-"""Field -> its flags, and what a parser is told of them."""
+"""Field -> its flags, and their arguments for a parser."""

@@ -1,7 +1,7 @@
-"""The language of what a reader sees. English is what stands in the code; the others come from message catalogues.
+"""The language of sentences for readers: English from the code, other languages from message catalogues.
 
-Reader-facing text is a whole sentence with named placeholders, ``_("{name} was written.").format(name=name)``, so that
-a translator can order it as the language wants. A message that a catalogue lacks is shown in English.
+Write a whole sentence with named placeholders, ``_("{name} was written.").format(name=name)``, so that a translator can
+order the words. A message without translation appears in English.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from inplace_magic.errors import OptionError
 LANGUAGES = ("en", "zh")
 AUTO = "auto"
 VARIABLE = "INPLACE_MAGIC_LANG"
-"""Environment variable that decides what ``auto`` means."""
+"""Environment variable that sets the language of ``auto``."""
 DOMAINS = ("report", "lessons")
-"""The catalogues of one language, each in files of its own: ``locale/zh/LC_MESSAGES/report.po``."""
+"""The catalogues of one language, one file each: ``locale/zh/LC_MESSAGES/report.po``."""
 FOLDER = Path(__file__).parent / "locale"
 
 _session = LANGUAGES[0]
@@ -43,20 +43,20 @@ _IN_PADDLE = (
     (".long()", '.astype("int64")'),
     ("{path}.new_tensor({value})", "paddle.to_tensor({value}, dtype={path}.dtype)"),
 )
-"""What the messages, which are written of PyTorch, say of Paddle's tensors instead."""
+"""Replacements that turn a message about PyTorch into one about Paddle."""
 _TORCH = re.compile(r"(?<![A-Za-z0-9_.])torch(?=(\.[a-z])?)(?![A-Za-z0-9_])")
 
 
 def language() -> str:
-    """The language in which messages are given now: that of the innermost :func:`use_language`, else the session's."""
+    """Return the current language: that of the innermost :func:`use_language`, else the session's."""
     return _here.get() or _session
 
 
 def set_language(name: str) -> str:
-    """Sets the language of this process, ``en``, ``zh`` or ``auto`` (see :func:`preferred`), and gives its name.
+    """Set the language of this process, ``en``, ``zh`` or ``auto`` (see :func:`preferred`), and return its name.
 
     Raises:
-        OptionError: another language.
+        OptionError: an unknown language.
     """
     global _session  # one process is one reader: a kernel, a script
     _session = checked(name)
@@ -65,7 +65,7 @@ def set_language(name: str) -> str:
 
 @contextmanager
 def use_language(name: str | None, framework: str | None = None) -> Iterator[None]:
-    """Messages made in the block are in this language, and about this framework's tensors; None leaves either as it is.
+    """In this block, make messages in this language and about this framework's tensors; None changes nothing.
 
     Raises:
         OptionError: a language that does not exist.
@@ -80,8 +80,8 @@ def use_language(name: str | None, framework: str | None = None) -> Iterator[Non
 
 
 def spelled(text: str) -> str:
-    """A message, or a piece of code of ours, as it is said of the present framework: ``with torch.no_grad():`` as
-    ``with paddle.no_grad():``. Only what we wrote goes through it, never the user's text."""
+    """Return a message, or our own code, for the current framework: ``with torch.no_grad():`` becomes ``with
+    paddle.no_grad():``. Never pass the user's text through it."""
     if _framework.get() != "paddle":
         return text
     for ours, theirs in _IN_PADDLE:
@@ -90,10 +90,10 @@ def spelled(text: str) -> str:
 
 
 def checked(name: str) -> str:
-    """The language of that name, with ``auto`` resolved.
+    """Return the language of that name, with ``auto`` resolved.
 
     Raises:
-        OptionError: there is none; the text lists those there are.
+        OptionError: an unknown language; the text lists the known ones.
     """
     if name == AUTO:
         return preferred()
@@ -107,8 +107,8 @@ def checked(name: str) -> str:
 
 
 def preferred() -> str:
-    """What ``auto`` means: ``INPLACE_MAGIC_LANG``, else the folder of the notebook (``zh/01.ipynb``, which Jupyter
-    tells its kernel in ``JPY_SESSION_NAME``), else the locale, else English."""
+    """Return the language of ``auto``: ``INPLACE_MAGIC_LANG``, else the notebook's folder (``zh/01.ipynb``, from
+    ``JPY_SESSION_NAME``), else the locale, else English."""
     folders = PurePosixPath(os.environ.get("JPY_SESSION_NAME", "").replace("\\", "/")).parts[:-1]
     hints = (os.environ.get(VARIABLE, ""), *reversed(folders), locale.getlocale()[0] or "")
     names = (hint.replace("-", "_").split("_")[0].lower() for hint in hints)
@@ -116,38 +116,38 @@ def preferred() -> str:
 
 
 def _(message: str) -> str:
-    """The message in the current language."""
+    """Return the message in the current language."""
     name = language()
     return spelled(message if name == LANGUAGES[0] else _catalogue(name).gettext(message))
 
 
 def ngettext(one: str, many: str, count: int) -> str:
-    """The message for `count` things in the current language: in English `one` for 1, else `many`."""
+    """Return the message for `count` things in the current language: in English `one` for 1, else `many`."""
     return spelled(_catalogue(language()).ngettext(one, many, count))
 
 
 def pgettext(context: str, message: str) -> str:
-    """The message in the current language, where the same English words mean different things; `context` says what."""
+    """Return the message in the current language; `context` tells equal English words with different meanings apart."""
     return spelled(_catalogue(language()).pgettext(context, message))
 
 
 def sentences(*parts: str) -> str:
-    """Sentences one after another; with a space between them where the language has one."""
+    """Join sentences, with a space if the language has one."""
     return ("" if language() == "zh" else " ").join(part for part in parts if part)
 
 
 def listed(parts: Iterable[str]) -> str:
-    """``a, b, c``, as the language writes it."""
+    """Return ``a, b, c`` in the language's punctuation."""
     return ("、" if language() == "zh" else ", ").join(parts)
 
 
 def clauses(parts: Iterable[str]) -> str:
-    """Clauses of one sentence, with the language's comma between them."""
+    """Join clauses of one sentence with the language's comma."""
     return ("，" if language() == "zh" else ", ").join(part for part in parts if part)
 
 
 def together(parts: Sequence[str]) -> str:
-    """``a and b and c``, as the language writes it."""
+    """Return ``a and b and c`` in the current language."""
     said = parts[0]
     for part in parts[1:]:
         said = _("{some} and {more}").format(some=said, more=part)
@@ -155,13 +155,14 @@ def together(parts: Sequence[str]) -> str:
 
 
 def N_(message: str) -> str:
-    """The message as it is, marked for the catalogues: for constants and records, which are translated when shown."""
+    """Mark a message for the catalogues and return it unchanged, for constants and records that are translated when
+    shown."""
     return message
 
 
 @cache
 def _catalogue(name: str) -> catalogues.NullTranslations:
-    """All catalogues of a language as one; of English, and of a catalogue that is missing, the messages themselves."""
+    """Return all catalogues of a language as one. English, or a missing catalogue, returns the messages themselves."""
     found = catalogues.NullTranslations()
     for domain in reversed(DOMAINS if name != LANGUAGES[0] else ()):
         other = catalogues.translation(domain, FOLDER, languages=[name], fallback=True)

@@ -1,4 +1,4 @@
-"""A package that is not installed here, said in a sentence where something needs it."""
+"""A sentence about a missing package, instead of an import error."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from inplace_magic.language import _
 
 @contextmanager
 def needed(what: str, *packages: str) -> Iterator[None]:
-    """Around imports: one that fails because a package is not installed fails with a sentence.
+    """Wrap imports: a missing package raises an error whose text says what to install.
 
     Args:
-        what: needs them, as the subject of a sentence, in the reader's language.
-        packages: the packages that may be missing, by the names under which they are imported and installed.
+        what: subject of the sentence, in the reader's language.
+        packages: names of packages that may be missing, as they are imported and installed.
 
     Raises:
-        MissingPackageError: one of them is missing. What else is missing raises as ever.
+        MissingPackageError: one of them is missing. Other import errors pass through.
     """
     try:
         yield
@@ -26,5 +26,5 @@ def needed(what: str, *packages: str) -> Iterator[None]:
         missing = (error.name or "").partition(".")[0]
         if missing not in packages:
             raise
-        told = _("{what} needs the package {package}, which is not installed: `pip install {package}`.")
-        raise MissingPackageError(told.format(what=what, package=missing)) from None
+        text = _("{what} needs the package {package}, which is not installed: `pip install {package}`.")
+        raise MissingPackageError(text.format(what=what, package=missing)) from None

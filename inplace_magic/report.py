@@ -1,4 +1,4 @@
-"""What one watch found: the trace and what follows from it, in one frozen record."""
+"""The report of one watch: the trace and its findings, in one frozen record."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FrameView = Literal["tensors", "calls", "lines", "memory", "ops", "saved"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What a watch found; as the last value of a cell it shows itself.
+    """The findings and tables of one watch; as the last value of a cell it shows itself.
 
     ==================================  ==============================================================================
     ``report.hazards``                  the findings, worst first: ``message``, ``fix``, ``mutation``, ``saved``, ...
@@ -45,26 +45,26 @@ class Report:
     ``report.memory``                   a DataFrame: memory by line, in bytes, and what each line keeps for backward
     ``report.tensors``                  a DataFrame: each tensor and version; ``report.saved``: what autograd saved
     ``report.to_frame("calls")``        a DataFrame: each call; see there for further tables
-    ``report.save("report.html")``      to a file; also .svg, .png, .dot, .json, .csv
+    ``report.save("report.html")``      write a file; also .svg, .png, .dot, .json, .csv
     ``report.prove()``                  the report with its fixes tried; ``report.patch()``: the fixes for ``git apply``
-    ``Report.from_json(text)``          opens what ``report.to_json()`` gave
+    ``Report.from_json(text)``          opens the text of ``report.to_json()``
     ==================================  ==============================================================================
     """
 
     trace: Trace
     findings: tuple[Hazard, ...] = ()
     language: str = LANGUAGES[0]
-    """In which its findings were made and every view of it is given: ``en`` or ``zh``."""
+    """Language of its findings and of every view: ``en`` or ``zh``."""
     live: LiveTensors | None = field(default=None, compare=False)
-    """Weak references by which values can still be asked for; None for a report from a file."""
+    """Weak references to the tensors, for their present values; None for a report from a file."""
     origin: Origin | None = field(default=None, compare=False)
     """How the program can be run again; None for a report from a file."""
     name: str = field(default="report", compare=False)
-    """The variable that holds it, for sentences that name it; empty where none does."""
+    """Name of the variable that holds the report, for sentences that mention it; may be empty."""
 
     @classmethod
     def from_trace(cls, trace: Trace) -> Report:
-        """Runs the rules over a trace. A rule that fails becomes a line in :attr:`faults`, never an exception.
+        """Run the rules on a trace. A rule that fails becomes a line in :attr:`faults`, never an exception.
 
         The report is in the language of the session, or of the ``use_language`` block around it.
         """
@@ -72,8 +72,8 @@ class Report:
         return cls(replace(trace, faults=trace.faults + faults) if faults else trace, findings, language())
 
     def in_language(self, name: str) -> Report:
-        """The same report in another language, its findings made anew from the trace. Of a report saved before traces
-        told what autograd refused, the findings stay as they are.
+        """Return the report in another language; the rules run again on the trace. A report from a version before
+        traces recorded refusals keeps its findings as they are.
 
         Args:
             name: ``en`` or ``zh``.
@@ -89,14 +89,14 @@ class Report:
             return replace(self, findings=with_proofs(findings, self.findings), language=language())
 
     def prove(self) -> Report:
-        """The report with its fixes tried: each finding of severity ``error`` or ``silent`` gets its ``proof``.
+        """Return the report with tried fixes: each finding of severity ``error`` or ``silent`` gets its ``proof``.
 
-        The program is run again as it is written, with copies of everything that autograd saves, and with each fix,
-        every time on copies of your variables as they are now. They, their gradients, all generators and settings are
-        the same afterwards. A fix that does not cure, or does harm, is taken out of ``fix`` and ``diff``.
+        The program runs again as written, then with a copy of everything that autograd saves, then with each fix, each
+        time on copies of your variables' present values. Variables, gradients, generators and settings are the same
+        afterwards. A fix that does not cure, or does harm, is removed from ``fix`` and ``diff``.
 
-        Where that cannot be done, as for a report from a file, or where a run would write files, begin commands or use
-        the network, the verdict is ``not tried`` with the reason.
+        The verdict is ``not tried``, with a reason, for a report from a file, or if a run would write files, start
+        commands or use the network.
         """
         from inplace_magic.proving.prove import proven
 
@@ -110,20 +110,20 @@ class Report:
 
     @property
     def framework(self) -> str:
-        """Whose tensors the report is about: ``torch`` or ``paddle``."""
+        """The watched framework: ``torch`` or ``paddle``."""
         return self.trace.framework
 
     @property
     def calls(self) -> list[CallEvent]:
-        """Every torch call of the user's code, in the order in which they began."""
+        """Every torch call of the user's code, in the order of their starts."""
         return list(self.trace.calls)
 
     def suspects(self) -> list[Suspect]:
         """Return the writes that another holder of the same memory may not expect, likeliest first.
 
-        A suspect is never an alarm: many programs share memory on purpose. It says where to look when the numbers are
-        wrong and no rule has a finding. Each has ``mutation`` (where the memory is written), ``holder`` (the other name
-        by which it is read) and ``read`` (where; None where no such read was seen).
+        A suspect is no alarm: many programs share memory on purpose. It shows where to look when the numbers are wrong
+        and no rule has a finding. Each has ``mutation`` (the place of the write), ``holder`` (the other name for that
+        memory) and ``read`` (the place of a later read by that name, or None).
 
         Example:
             >>> print(report.suspects()[0])
@@ -136,21 +136,21 @@ class Report:
             return suspects(story_of(self.trace))
 
     def patch(self) -> str:
-        """The fixes of its findings as one patch that ``git apply`` takes in the working directory; empty where there
-        are none. A cell goes by the name ``In[4].py``. Notes, and fixes that were refuted, are left out."""
+        """Return the fixes as one patch for ``git apply`` in the working directory; empty if there are none. A cell is
+        called ``In[4].py``. Notes and refuted fixes are left out."""
         from inplace_magic.source.patches import patch_of
 
         return patch_of(self.trace, [finding.diff for finding in self.findings if finding.severity != "info"])
 
     @property
     def blindness(self) -> list[str]:
-        """Sentences on what this watch could not observe, in the report's language."""
+        """Sentences on what this watch could not see, in the report's language."""
         with use_language(self.language, self.framework):
             return [retold(sentence) for sentence in self.trace.blindness]
 
     @property
     def faults(self) -> list[str]:
-        """Faults of this package, contained; each asks to be reported."""
+        """Internal errors of this package, which did not reach the program; please report them."""
         return list(self.trace.faults)
 
     @property
@@ -161,7 +161,7 @@ class Report:
         return verdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole report as JSON's plain types."""
+        """Return the whole report as JSON's plain types."""
         trace = codec.to_plain(self.trace)
         return {
             "format": FORMAT,
@@ -175,12 +175,12 @@ class Report:
         }
 
     def to_json(self, path: str | os.PathLike[str] | None = None, *, indent: int | None = None) -> str:
-        """:meth:`to_dict` as text, and written to a file where there is a ``path``; non-finite numbers are written as
+        """Return :meth:`to_dict` as JSON text, and write it to ``path`` if there is one. Non-finite numbers become
         ``NaN`` and ``Infinity``."""
         return self._written(json.dumps(self.to_dict(), indent=indent, ensure_ascii=False), path)
 
     def findings_json(self) -> str:
-        """The findings alone as one line of JSON, at most 2 kB each, for programs and assistants: codes, places,
+        """Return the findings alone as one line of JSON, at most 2 kB each, for programs and assistants: codes, places,
         proofs. Its format is stable, see ``docs/machines.md``; :meth:`to_json` has the whole record."""
         from inplace_magic.render.machines.findings import to_findings_json
 
@@ -188,19 +188,19 @@ class Report:
 
     @classmethod
     def from_json(cls, text: str | bytes | bytearray) -> Report:
-        """Opens a saved report. Nothing in it is executed.
+        """Open a saved report. Nothing in it is executed.
 
         Args:
-            text: what :meth:`to_json` gave, or the bytes of a file with it.
+            text: text of :meth:`to_json`, or the bytes of a file with it.
 
         Raises:
-            ReportFormatError: the text is not a report that this version can read; one sentence says why.
+            ReportFormatError: this version cannot read the text; one sentence says why.
         """
         return cls(*parts_of_text(text))
 
     @classmethod
     def from_dict(cls, data: Any) -> Report:
-        """The inverse of :meth:`to_dict`.
+        """Return the inverse of :meth:`to_dict`.
 
         Raises:
             ReportFormatError: as :meth:`from_json`.
@@ -208,38 +208,38 @@ class Report:
         return cls(*parts_of(data))
 
     def to_frame(self, view: FrameView = "tensors") -> pd.DataFrame:
-        """A table of plain integers and strings, in English whatever the report's language: code relies on its words.
+        """Return a table of plain integers and strings, always in English, since code relies on its words.
 
         Args:
             view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory`` (by
                 call), ``ops`` (by operator, at level ``ops``), ``saved`` (what autograd keeps for backward).
 
         Raises:
-            ValueError: another view; the text lists them.
+            ValueError: an unknown view; the text lists the known ones.
         """
         from inplace_magic.render.tables.frames import to_frame
 
         return to_frame(self, view)
 
     def to_dot(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-        """The autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses.
+        """Return the autograd graph as DOT text. The same run gives the same text unless ``raw`` asks for addresses.
 
-        A large graph is folded: ``expanded`` names groups to draw open, by the keys that they have in the DOT text and
-        as ``data-k`` in the SVG, e.g. ``F18-23``. Keys that the graph does not have change nothing.
+        A large graph is folded. ``expanded`` lists groups to draw open, by their keys in the DOT text and in the SVG's
+        ``data-k``, e.g. ``F18-23``. Unknown keys change nothing.
         """
         from inplace_magic.render.graph.dot import to_dot
 
         return to_dot(self, raw=raw, expanded=expanded)
 
     def to_svg(self, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-        """The autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
+        """Return the autograd graph as a standalone SVG; the arguments are those of :meth:`to_dot`."""
         from inplace_magic.render.graph.layout import to_svg
 
         with use_language(self.language, self.framework):
             return to_svg(self.to_dot(raw=raw, expanded=expanded))
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, raw: bool = False, graph: bool = True) -> str:
-        """One self-contained page: no network, no kernel.
+        """Return one self-contained page: no network, no kernel.
 
         Args:
             path: a file to write it to as well.
@@ -251,15 +251,15 @@ class Report:
         return self._written(to_page(self, raw=raw, graph=graph), path)
 
     def to_widget(self) -> ReportWidget:
-        """The live view of a running kernel: folded boxes open, values can be asked for, Python reads and sets what is
-        selected. See :class:`.ReportWidget`."""
+        """Return the live view for a running kernel: folded boxes open, *Values now* shows values, Python reads and
+        sets the selection. See :class:`.ReportWidget`."""
         with needed(_("The live view"), "anywidget", "ipywidgets", "traitlets"):
             from inplace_magic.widgets.report_widget import ReportWidget
 
         return ReportWidget(self)
 
     def to_text(self) -> str:
-        """The whole report as text, for terminals, diffs and screen readers."""
+        """Return the whole report as text, for terminals, diffs and screen readers."""
         from inplace_magic.render.text import to_text
 
         return to_text(self)
@@ -273,8 +273,9 @@ class Report:
 
     @property
     def memory(self) -> pd.DataFrame:
-        """Memory by line in bytes, in the order of the lines. ``delta`` is allocated less freed, and sums to the whole
-        change; ``kept_for_backward`` is what autograd newly keeps because of the line. :meth:`to_frame` has more."""
+        """Memory by line in bytes, in the order of the lines. ``delta`` is allocated minus freed, and sums to the whole
+        change; ``kept_for_backward`` counts bytes newly kept for backward because of the line. :meth:`to_frame` has
+        more columns."""
         from inplace_magic.render.tables.frames import memory_frame
 
         return memory_frame(self)
@@ -294,14 +295,14 @@ class Report:
         ``.dot``, ``.json`` or ``.csv``; ``raw`` and ``graph`` are those of :meth:`to_html`.
 
         Raises:
-            InplaceMagicError: another suffix, or the file cannot be written.
+            InplaceMagicError: unknown suffix, or the file cannot be written.
         """
         from inplace_magic.render.save import save
 
         return save(self, path, raw=raw, graph=graph)
 
     def show(self) -> None:
-        """Show the whole report: in a notebook as a cell that ends with it does, elsewhere as text."""
+        """Show the whole report, as output in a notebook, as text elsewhere."""
         from inplace_magic.render.terminal import shown
 
         shown(self)

@@ -27,7 +27,7 @@ class _Findings:
 
 
 def parts_of_text(text: str | bytes | bytearray) -> Parts:
-    """The parts of what ``Report.to_json`` gave, as :func:`parts_of`."""
+    """Return the parts of a ``Report.to_json`` text, as :func:`parts_of`."""
     if not isinstance(text, (str, bytes, bytearray)):
         raise ReportFormatError(
             _("A saved report is text; this is an object of type {type}.").format(type=type(text).__name__)
@@ -47,7 +47,7 @@ def parts_of_text(text: str | bytes | bytearray) -> Parts:
 
 
 def parts_of(data: Any) -> Parts:
-    """The parts of what ``Report.to_dict`` gave.
+    """Return the parts of a ``Report.to_dict`` record.
 
     Raises:
         ReportFormatError: this is not a report that this version can read; one sentence says why.
@@ -57,12 +57,12 @@ def parts_of(data: Any) -> Parts:
     version = data.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:
         known = isinstance(version, int) and abs(version) < 10**9
-        said = (
+        text = (
             _("This report has a format version {found}; this inplace_magic reads {version}.")
             if known
             else _("This report has a format version that is no version number; this inplace_magic reads {version}.")
         )
-        raise ReportFormatError(said.format(found=repr(version), version=FORMAT_VERSION))
+        raise ReportFormatError(text.format(found=repr(version), version=FORMAT_VERSION))
     rest = data.get("trace")
     if not isinstance(rest, dict):
         raise ReportFormatError(_("The saved report is damaged: it has no `trace`."))

@@ -16,14 +16,14 @@ CASES = {case["case"]: case for case in score.cases_in(FOLDER)}
 NOT_YET_FOUND = {
     "silent_autocast_keeps_the_old_weights": "an outdated cast is no write at the fault, and no rule is about it",
     "silent_numpy_observation_buffer_reused": "NumPy fills an array inside a function, and no call tells of the line",
-    "silent_constant_scaled_by_every_call": "a schedule scales what it keeps just so: told as worth knowing (`info`)",
+    "silent_constant_scaled_by_every_call": "a schedule scales its constant in the same way; reported as `info`",
     "silent_flat_view_standardised": "`ok_flat_view_pruned_on_purpose` does the same, and means it",
     "silent_list_of_weights_copied_shallowly": "`ok_list_copied_to_drop_entries` writes under both lists, too",
     "silent_make_grid_normalises_weights": "a helper may well set parameters without recording",
     "silent_optimizer_state_kept_by_reference": "an optimizer's state has no name in the cell",
     "silent_raw_gradients_after_clipping": "`ok_gradients_listed_and_then_clipped` reads such a list afterwards, too, "
-    "and means it; only the name `raw` said otherwise",
-    "silent_state_dicts_averaged_as_swa": "the sum adds what the dictionaries hold one by one, and compares nothing",
+    "and means it; only the name `raw` differs",
+    "silent_state_dicts_averaged_as_swa": "the sum adds the dictionaries entry by entry, and compares nothing",
 }
 """Wrong numbers without an error that no rule gives an alarm for so far, and why. A name is added with a new program,
 or where a rule looked at what variables are called and nothing else tells the program from a healthy one."""

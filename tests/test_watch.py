@@ -68,7 +68,7 @@ def test_what_is_shown_is_chosen_for_the_file(tmp_path: Path, graph: bool, raw: 
             {"out": "r"},
             "watch() has no option `out`, which is for notebooks: after the block the report is `w.report`.",
         ),
-        ({"widget": ""}, "watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
+        ({"widget": ""}, "watch() has no option `widget`: `w.report.to_widget()` makes the live view after the block."),
         ({"levle": "ops"}, "watch() has no option 'levle'; it has check_values, full, graph, lang, level,"),
         ({"save": "report.pdf"}, "'report.pdf' is no file to save a report to: its name must end in .html,"),
         ({"level": "op"}, "level 'op' does not exist; choose one of calls, ops, writes."),

@@ -12,6 +12,7 @@ from operator import attrgetter
 from inplace_magic.analysis.accesses import Accesses
 from inplace_magic.record.autograd import AutogradNode, Backward
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped
 
 _TENSOR = attrgetter("tensor")
 
@@ -42,12 +43,7 @@ class Backwards(Accesses):
     @cached_property
     def users(self) -> dict[int, list[int]]:
         """The nodes that come right before a node in backward."""
-        found: dict[int, list[int]] = {}
-        for node in self.trace.nodes:
-            for behind in node.next:
-                if behind is not None:
-                    found.setdefault(behind, []).append(node.node)
-        return found
+        return grouped((behind, node.node) for node in self.trace.nodes for behind in node.next if behind is not None)
 
     def reached(self, roots: Iterable[int]) -> set[int]:
         """The nodes that backward from `roots` can come to."""
@@ -73,11 +69,7 @@ class Backwards(Accesses):
                 long run; the walk goes through those of one.
         """
         goals = [node for tensor in tensors for node in self._nodes_of.get(tensor, ())]
-        users: dict[int, list[int]] = {}
-        for number in among:
-            for behind in self.nodes[number].next:
-                if behind is not None:
-                    users.setdefault(behind, []).append(number)
+        users = grouped((behind, number) for number in among for behind in self.nodes[number].next)
         return _closure(goals, lambda number: users.get(number, ())) & among
 
     @cached_property
@@ -104,11 +96,7 @@ class Backwards(Accesses):
     @cached_property
     def ran_through(self) -> dict[int, list[int]]:
         """The successful backwards that went through a node, by call index, oldest first."""
-        found: dict[int, list[int]] = {}
-        for index in self.backwards_run:
-            for node in self.executed[index]:
-                found.setdefault(node, []).append(index)
-        return found
+        return grouped((node, index) for index in self.backwards_run for node in self.executed[index])
 
     def came_to_leaf(self, leaf: int) -> list[int]:
         """The successful backwards that came to a leaf tensor, by call index, oldest first."""
@@ -116,11 +104,7 @@ class Backwards(Accesses):
 
     @cached_property
     def _nodes_of_leaf(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for node in self.trace.nodes:
-            if node.variable is not None:
-                found.setdefault(node.variable, []).append(node.node)
-        return found
+        return grouped((node.variable, node.node) for node in self.trace.nodes if node.variable is not None)
 
     def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
         """Whether somebody will still run backward through `node`, as far as the watch can tell.

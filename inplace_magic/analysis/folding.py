@@ -14,6 +14,7 @@ from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut, cut_of
 from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path, passes_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, has_hole
 from inplace_magic.analysis.vertices import Edge
+from inplace_magic.record.grouped import grouped
 
 _key = attrgetter("key")
 
@@ -70,9 +71,7 @@ class _Folding:
             tuple(edges),
             self.graph.unplaced,
         )
-        members: dict[str, list[str]] = {}
-        for key, fold in inside.items():
-            members.setdefault(fold, []).append(key)
+        members = grouped((fold, key) for key, fold in inside.items())
         folds = tuple(self._fold(branch, members[branch.key], leaves.get(branch.key, {}), used) for branch in closed)
         return FoldedGraph(shown, folds, tuple(self._frame(branch, inside) for branch in frames), self.cut.whole)
 

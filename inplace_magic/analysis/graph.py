@@ -17,6 +17,7 @@ from inplace_magic.analysis.vertices import CallVertex, Edge, EdgeKind, Origin, 
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.trace import Trace
 
 HUB = 12
@@ -102,10 +103,7 @@ class _Builder:
         self.modules = ModuleNames(trace)
         self.nodes = {node.node: node for node in trace.nodes}
         self.born = {storage.storage: storage.born for storage in trace.storages}
-        self.made: dict[int, list[str]] = {}
-        for node in trace.nodes:
-            if node.call is not None and not node.does("accumulates"):
-                self.made.setdefault(node.call, []).append(node.name)
+        self.made = grouped((node.call, node.name) for node in trace.nodes if not node.does("accumulates"))
         self.tensors: dict[str, TensorVertex] = {}
         self.calls: dict[str, CallVertex] = {}
         self.edges: dict[Edge, None] = {}

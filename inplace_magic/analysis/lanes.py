@@ -18,6 +18,7 @@ from inplace_magic.analysis.naming.rebindings import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.places import Callsite
 
@@ -100,9 +101,7 @@ class _Builder:
 
     def lanes(self, kept: dict[int, list[Keeping]]) -> tuple[Lane, ...]:
         trace = self.story.trace
-        rebound: dict[int, list[Rebinding]] = {}
-        for row in self.story.rebindings:
-            rebound.setdefault(row.call, []).append(row)
+        rebound = grouped((row.call, row) for row in self.story.rebindings)
         for call in trace.calls:
             self.add_call(call)
             for row in rebound.get(call.index, ()):

@@ -20,6 +20,7 @@ from typing import Literal
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
@@ -108,12 +109,8 @@ class Ledger:
 
     @cached_property
     def _writes(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
-        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
-        for call in self.story.writing:
-            for mutation in call.mutations if call.error is None else ():
-                if mutation.storage is not None:
-                    found.setdefault(mutation.storage, []).append((call, mutation))
-        return found
+        writing = ((call, mutation) for call in self.story.writing if call.error is None for mutation in call.mutations)
+        return grouped((write[1].storage, write) for write in writing if write[1].storage is not None)
 
     @property
     def written(self) -> Iterator[int]:
@@ -131,10 +128,10 @@ class Ledger:
             return ()
         key = touch.at, touch.tensor
         if key not in self._names:
-            self._names[key] = tuple(self._said(touch, touch.call, touch.tensor))
+            self._names[key] = tuple(self._names_at(touch, touch.call, touch.tensor))
         return self._names[key]
 
-    def _said(self, touch: Touch, call: CallEvent, tensor: int) -> Iterator[Name]:
+    def _names_at(self, touch: Touch, call: CallEvent, tensor: int) -> Iterator[Name]:
         site, bindings = touch.site, self.story.bindings
         path = self._path_at(touch, call, tensor)
         while site is not None and path is None:  # a module or a library wrote inside the line

@@ -19,6 +19,7 @@ from inplace_magic.analysis.saved import told_by_the_call
 from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
@@ -55,11 +56,7 @@ class Story(Writes):
     @cached_property
     def data_setters(self) -> dict[int, list[CallEvent]]:
         """The calls of the form ``t.data = other``, by tensor."""
-        found: dict[int, list[CallEvent]] = {}
-        for call in self.doing("takes memory"):
-            if call.inputs:
-                found.setdefault(call.inputs[0].tensor, []).append(call)
-        return found
+        return grouped((call.inputs[0].tensor, call) for call in self.doing("takes memory") if call.inputs)
 
     @cached_property
     def trained_memories(self) -> frozenset[int]:
@@ -195,11 +192,7 @@ class Story(Writes):
     @cached_property
     def born_in(self) -> dict[int, list[int]]:
         """The memories that were first seen in each call, a backward among them, by call index."""
-        found: dict[int, list[int]] = {}
-        for storage in self.trace.storages:
-            if storage.born is not None:
-                found.setdefault(storage.born, []).append(storage.storage)
-        return found
+        return grouped((each.born, each.storage) for each in self.trace.storages if each.born is not None)
 
     def is_gradient(self, mutation: Mutation) -> bool:
         """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""

@@ -50,11 +50,14 @@ class TensorVertex:
         return self.origin in ("mutated", "shared", "unseen")
 
     @property
+    def is_trainable(self) -> bool:
+        """As :attr:`.TensorMetadata.is_trainable`; not where no facts are known."""
+        return self.facts is not None and self.facts.is_trainable
+
+    @property
     def is_variable(self) -> bool:
         """Whether it was given by a variable of the reader's, as a batch is, and not by a module."""
-        return (
-            self.origin == "given" and self.name.isidentifier() and (self.facts is None or not self.facts.is_trainable)
-        )
+        return self.origin == "given" and self.name.isidentifier() and not self.is_trainable
 
 
 @dataclass(frozen=True, slots=True)

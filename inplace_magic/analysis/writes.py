@@ -9,9 +9,9 @@ from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write, write_of
 from inplace_magic.analysis.backwards import Backwards
-from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
+from inplace_magic.record.grouped import grouped, grouped_by
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 
@@ -112,20 +112,13 @@ class Writes(Backwards, KnownNames):
     @cached_property
     def added_to(self) -> dict[int, list[int]]:
         """The backwards that added to a gradient which was there already, by its memory, oldest first."""
-        found: dict[int, list[int]] = {}
-        for backward in self.trace.backwards:
-            for entry in backward.added_to if backward.call in self.calls else ():
-                found.setdefault(entry.storage, []).append(backward.call)
-        return found
+        known = (backward for backward in self.trace.backwards if backward.call in self.calls)
+        return grouped((entry.storage, backward.call) for backward in known for entry in backward.added_to)
 
     @cached_property
     def tensors_counted_by(self) -> dict[int, list[int]]:
         """Tensors in the order in which they were met, by version counter."""
-        found: dict[int, list[int]] = {}
-        for meta in self.observations.values():
-            if meta.counter is not None:
-                found.setdefault(meta.counter, []).append(meta.tensor)
-        return found
+        return grouped((meta.counter, meta.tensor) for meta in self.observations.values() if meta.counter is not None)
 
     def _unseen(self, unseen: UnseenWrite) -> Write:
         """Where an unseen write goes among the others. A gradient that changed while nobody was seen writing it was
@@ -146,10 +139,7 @@ class Writes(Backwards, KnownNames):
     @cached_property
     def _unseen_on(self) -> dict[int | None, list[int]]:
         """Places in the list of unseen writes, by counter."""
-        found: dict[int | None, list[int]] = {}
-        for place, entry in enumerate(self.trace.unseen):
-            found.setdefault(entry.counter, []).append(place)
-        return found
+        return grouped((entry.counter, place) for place, entry in enumerate(self.trace.unseen))
 
     @cached_property
     def _counters_on(self) -> dict[int | None, set[int | None]]:

@@ -1,8 +1,9 @@
-"""``inplace_magic.answer()``, and the answer to one error, which is made once."""
+"""``inplace_magic.answer()``; the answer to one error is made once."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inplace_magic.answering import marimo
@@ -11,7 +12,7 @@ from inplace_magic.record.answer import Answer
 
 
 def last_error() -> BaseException | None:
-    """Return the error that is being handled, else the last that nobody handled, in a script or a notebook."""
+    """Return the error being handled, else the last unhandled one, in a script or a notebook."""
     asked = (getattr(sys, name, None) for name in ("last_value", "last_exc"))  # the second alone from Python 3.12 on
     found = (sys.exc_info()[1], *asked, marimo.last_error())
     return next((error for error in found if error is not None), None)
@@ -19,7 +20,7 @@ def last_error() -> BaseException | None:
 
 @dataclass(slots=True)
 class _Latest:
-    """The answer made last, and the `id` of its error, which it does not keep alive."""
+    """The newest answer and the `id` of its error, which it does not keep alive."""
 
     key: int | None = None
     answer: Answer | None = None
@@ -27,15 +28,15 @@ class _Latest:
 
 _latest = _Latest()
 _KINDS = RuntimeError, ValueError, SystemError
-"""What PyTorch's autograd raises, and what Paddle's does besides."""
+"""Error types of PyTorch's autograd, and further ones of Paddle's."""
 
 
 def answer(error: BaseException | None = None) -> Answer | None:
-    """Return what caused an autograd error that nobody watched; None where there is no error, or one of another kind.
+    """Return the cause of an unwatched autograd error; None if there is no error, or another kind.
 
-    Nothing runs again: the traceback, the graph that is still alive and the text of the cells tell. In a notebook the
-    extension need not have been loaded when the cell failed; in a script ask in the ``except`` block, or after the
-    error was printed, as in a debugger.
+    Nothing runs again: the answer comes from the traceback, the living graph and the text of the cells. In a notebook
+    you can load the extension after the failure. In a script call it in the ``except`` block, or after the error was
+    printed, as in a debugger.
 
     Args:
         error: None: the one that is being handled, else the last that nobody handled.
@@ -53,11 +54,11 @@ def answer(error: BaseException | None = None) -> Answer | None:
 
 
 def answer_of(error: BaseException, number: int | None = None) -> Answer | None:
-    """Return the answer to an error; of the last that nobody handled it is made once, since names go on to change.
+    """Return the answer to an error; for the last unhandled one it is made once, since names change later.
 
     Args:
         error: with its traceback.
-        number: execution count of the cell that raised it, where that is known.
+        number: execution count of the cell that raised it, or None.
     """
     if error is not getattr(sys, "last_value", None):  # nothing keeps it: a later one can have its `id`
         return made(error, number)
@@ -67,16 +68,17 @@ def answer_of(error: BaseException, number: int | None = None) -> Answer | None:
 
 
 def is_known(error: BaseException) -> bool:
-    """Whether the answer to an error was made, and so shown, already."""
+    """True if the answer to an error was already made and shown."""
     return _latest.key == id(error)
 
 
-def made(error: BaseException, number: int | None) -> Answer | None:
-    """Return the answer to an error, made anew.
+def made(error: BaseException, number: int | None, cells: Mapping[str, int] | None = None) -> Answer | None:
+    """Make the answer to an error.
 
     Args:
         error: with its traceback.
-        number: execution count of the cell that raised it, where that is known.
+        number: execution count of the cell that raised it, or None.
+        cells: execution count by compiled file name, if cells run under other names than the shell gave them.
     """
     can_be = any(map(_can_be_explained, chained(error)))  # else nothing is loaded for it
     if not can_be or not {"torch", "paddle"} & set(sys.modules):
@@ -84,12 +86,12 @@ def made(error: BaseException, number: int | None) -> Answer | None:
     from inplace_magic.answering.sessions import at_hand
     from inplace_magic.postmortem import answer_to
 
-    namespace, cells = at_hand(error, number)
-    return answer_to(error, namespace=namespace, cells=cells)
+    namespace, ran = at_hand(error, number, cells)
+    return answer_to(error, namespace=namespace, cells=ran)
 
 
 def _can_be_explained(error: BaseException) -> bool:
-    """Whether it is of autograd's kinds, or says that something is None, as a gradient can be."""
+    """True if it is an autograd error, or its text says that something is None, as a gradient can be."""
     text = error.args[0] if error.args else None
     of_none = isinstance(error, (TypeError, AttributeError)) and type(text) is str and "NoneType" in text
     return isinstance(error, _KINDS) or of_none

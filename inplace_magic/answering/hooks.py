@@ -1,4 +1,4 @@
-"""Scripts: the answer below the traceback of an error that nobody handled, in the main thread and in others."""
+"""In scripts, the answer below the traceback of an unhandled error, in any thread."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from inplace_magic.language import _
 from inplace_magic.render.deliver import complain, has_note, say
 
 _before: dict[str, Any] = {}
-"""The hooks that ours stand in front of, by name; empty where ours are in no chain."""
+"""The hooks that ours replaced, by name; empty if ours are not installed."""
 _is_on = False
 _told: int | None = None
-"""The `id` of the error that was answered last."""
+"""The `id` of the last answered error."""
 
 
 def install() -> None:
@@ -32,8 +32,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Take back what :func:`install` did. Where somebody else has put a hook in front of ours, ours only says nothing
-    more."""
+    """Undo :func:`install`. If somebody else has put a hook in front of ours, ours stays but prints nothing."""
     global _is_on
     _is_on = False
     if sys.excepthook is _excepthook and threading.excepthook is _threading_excepthook:
@@ -41,7 +40,7 @@ def uninstall() -> None:
 
 
 def tell(error: BaseException) -> None:
-    """Say the answer to an error on standard error, once, where there is one. Never raises."""
+    """Print the answer to an error, if any, on standard error, once. Never raises."""
     global _told
     if _told == id(error) and error is getattr(sys, "last_value", None):
         return

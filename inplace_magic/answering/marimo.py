@@ -1,7 +1,7 @@
 """A notebook of marimo's as its runtime knows it: cells without numbers, named in the files that they compile to.
 
-marimo keeps no ``sys.last_value``; the error of a cell stands at the cell. Read are the objects of its running kernel;
-where another version has them otherwise, nothing is known.
+marimo sets no ``sys.last_value``; a cell stores its error. We read objects of the running kernel; if another version
+has different ones, nothing is known.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _CONTEXT = "marimo._runtime.context.types"
 
 
 def _context() -> Any:
-    """The running notebook; None outside one."""
+    """Return the running notebook; None outside one."""
     find = getattr(sys.modules.get(_CONTEXT), "safe_get_context", None)
     return find() if callable(find) else None
 
@@ -26,7 +26,7 @@ def namespace() -> Mapping[str, object] | None:
 
 
 def cells() -> list[tuple[str, str]]:
-    """Return compiled file name and text of each cell, each behind those whose names it reads."""
+    """Return compiled file name and text of each cell, each after those whose names it reads."""
     graph = getattr(_context(), "graph", None)
     parents = getattr(graph, "parents", None)
     known: dict[Any, Any] = dict(getattr(graph, "cells", None) or {})
@@ -46,7 +46,7 @@ def cells() -> list[tuple[str, str]]:
 
 
 def last_error() -> BaseException | None:
-    """Return what the cell that failed last raised; None outside a notebook, or where none failed."""
+    """Return the error of the last failed cell; None outside a notebook or without a failure."""
     context = _context()
     known = getattr(getattr(context, "graph", None), "cells", None) or {}
     raised = [getattr(cell, "exception", None) for cell in known.values()]

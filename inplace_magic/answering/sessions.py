@@ -1,4 +1,4 @@
-"""What is at hand where an error was raised: the names and the cells of the notebook, or those of the script."""
+"""The names and cells at hand for an error, from the notebook or the script."""
 
 from __future__ import annotations
 
@@ -11,40 +11,45 @@ from inplace_magic.postmortem import Cell, Cells
 from inplace_magic.source.shells import cell_numbers, cells_in_order, running_shell
 
 
-def at_hand(error: BaseException, number: int | None = None) -> tuple[Mapping[str, object], Cells]:
+def at_hand(
+    error: BaseException, number: int | None = None, cells: Mapping[str, int] | None = None
+) -> tuple[Mapping[str, object], Cells]:
     """Return the user's names, and the cells that had run when an error was raised.
 
     Args:
+        error: with its traceback.
         number: execution count of the cell that raised it, where that is known.
+        cells: execution count by compiled file name, where cells run under other names than the shell gave them.
     """
     shell, names = running_shell(), marimo.namespace()
     files = list(_files(error))
     if shell is not None:
-        return shell.user_ns, _cells_of_shell(shell, files, number)
+        return shell.user_ns, _cells_of_shell(shell, files, number, cells or {})
     if names is not None:
         return names, _cells_of_marimo(files)
     return vars(sys.modules["__main__"]), Cells()
 
 
 def failed_cell(error: BaseException) -> int | None:
-    """Return the execution count of the cell that an error left; None where none of this shell's did."""
+    """Return the execution count of the cell that raised an error; None if it was no cell of this shell."""
     shell = running_shell()
     numbers = cell_numbers(shell) if shell is not None else {}
     return next((numbers[name] for name in _files(error) if name in numbers), None)
 
 
 def _files(error: BaseException) -> Iterator[str]:
-    """The compiled file names of a traceback, the outermost first."""
+    """Yield the compiled file names of a traceback, the outermost first."""
     step = error.__traceback__
     while step is not None:
         yield step.tb_frame.f_code.co_filename
         step = step.tb_next
 
 
-def _cells_of_shell(shell: Any, files: list[str], number: int | None) -> Cells:
-    """Up to the cell that failed; a cell that ran several times stands there each time."""
-    known = cells_in_order(shell)
-    numbers = cell_numbers(shell)
+def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> Cells:
+    """Return the cells up to the failed one, each as often as it ran."""
+    names = {count: name for name, count in renamed.items()}
+    known = [(count, names.get(count, name), text) for count, name, text in cells_in_order(shell)]
+    numbers = {**cell_numbers(shell), **renamed}
     failed = next((name for name in files if name in numbers), None)
     if failed is None:
         return Cells(tuple(Cell(name, count, text) for count, name, text in known))

@@ -77,9 +77,7 @@ class Recorder:
         self._shared = self.identity.shared
         self._digests = self._shared.digests
         self._foreign = ForeignWrites(self.log, self._shared, self.observer)
-        self.repeats = Repeats(
-            self.log, self.identity, self.nodes, self.sites, self.running, self.meter, self.observer, options
-        )
+        self.repeats = Repeats(self.log, self.identity, self.nodes, self.sites, self.running, self.observer, options)
 
     def bury(self) -> None:
         """Notes which tensors, storages and nodes died."""

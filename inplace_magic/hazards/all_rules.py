@@ -9,7 +9,7 @@ from inplace_magic.hazards.arrays import (
     array_shares_memory,
     buffer_gathered,
 )
-from inplace_magic.hazards.dead import dropped, overwritten, unfilled, unread
+from inplace_magic.hazards.dead import dropped, overwritten, unread
 from inplace_magic.hazards.gradients import table
 from inplace_magic.hazards.handed import (
     argument_written,
@@ -58,7 +58,6 @@ RULES: tuple[Rule, ...] = (
     *dropped.RULES,
     *overwritten.RULES,
     *run_again.RULES,
-    *unfilled.RULES,
     buffer_gathered.RULE,
     *table.RULES,
     alias_written.RULE,
@@ -91,7 +90,6 @@ NEED_EVERY_CALL = table.REST_ON_WHAT_DID_NOT_HAPPEN | frozenset(
     for rule in (
         *unread.RULES,
         *overwritten.RULES,
-        *unfilled.RULES,
         *in_turn.RULES,
         *run_again.RULES,
     )

@@ -12,12 +12,12 @@ from itertools import islice, takewhile
 from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.places import Callsite
 
 _AT = attrgetter("at")

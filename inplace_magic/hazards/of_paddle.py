@@ -19,10 +19,9 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "gradients-thrown-away": "as for `gradients-left-over`: which backward filled a gradient is not seen",
     "graph-grows": "which of what a node keeps is memory of its own is not measured at Paddle's calls",
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
-    "memory-not-filled": "which of Paddle's operations give memory as it is, and which make one number of all "
-    "elements, is not in the record",
     "overlap-refused": "Paddle refuses no write for elements that share memory",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
+    "parameter-without-gradient": "a step of Paddle's optimizers tells nobody which parameters it left out",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",

@@ -8,7 +8,7 @@ from typing import Any
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _
-from inplace_magic.lessons.course import exercise
+from inplace_magic.lessons.course import exercise, judge_of
 from inplace_magic.lessons.exercise import Feedback
 
 
@@ -24,8 +24,8 @@ def check(key: str, *answers: Any) -> Feedback:
         OptionError: there is no such exercise, or it takes another number of answers.
         InplaceMagicError: a watch is running already, such as that of the cell; check in a cell of its own.
     """
-    asked = exercise(key)
-    wanted = len(inspect.signature(asked.judge).parameters)
+    judge = judge_of(exercise(key))
+    wanted = len(inspect.signature(judge).parameters)
     if len(answers) != wanted:
         raise OptionError(
             _("Exercise {key} takes {wanted} answers, and got {given}: see the cell of the exercise.").format(
@@ -42,7 +42,7 @@ def check(key: str, *answers: Any) -> Feedback:
                 ).format(key=key),
             ),
         )
-    return asked.judge(*answers)
+    return judge(*answers)
 
 
 def hint(key: str, number: int = 1) -> Feedback:
@@ -59,7 +59,7 @@ def hint(key: str, number: int = 1) -> Feedback:
     if not isinstance(number, int) or number < 1:
         raise OptionError(_("hint({key!r}, {number!r}): hints are counted from 1.").format(key=key, number=number))
     shown = min(number, len(hints))
-    sentences = [hints[shown - 1]()]
+    sentences = [_(hints[shown - 1])]
     if shown < len(hints):
         sentences.append(_('The next one: `hint("{key}", {number})`.').format(key=key, number=shown + 1))
     title = _("Hint {number} of {count} for exercise {key}").format(number=shown, count=len(hints), key=key)
@@ -74,7 +74,7 @@ def solution(key: str) -> Feedback:
     """
     asked = exercise(key)
     return Feedback(
-        "solution", _("A solution of exercise {key}").format(key=key), (asked.because(),), code=asked.solution
+        "solution", _("A solution of exercise {key}").format(key=key), (_(asked.because),), code=asked.solution
     )
 
 

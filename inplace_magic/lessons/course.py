@@ -1,25 +1,31 @@
-"""All exercises of the course, by lesson."""
+"""All exercises of the course, and who judges an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _
-from inplace_magic.lessons import l01, l02, l03, l04, l05, l06, l07, l08, l09, l10
-from inplace_magic.lessons.exercise import Exercise
+from inplace_magic.lessons import l01, l02, l03, l04, l05, l06, l08, l09
+from inplace_magic.lessons.exercise import Exercise, Feedback, exercises
 
-LESSONS: tuple[tuple[Exercise, ...], ...] = (
-    l01.EXERCISES,
-    l02.EXERCISES,
-    l03.EXERCISES,
-    l04.EXERCISES,
-    l05.EXERCISES,
-    l06.EXERCISES,
-    l07.EXERCISES,
-    l08.EXERCISES,
-    l09.EXERCISES,
-    l10.EXERCISES,
-)
-"""A new lesson is a module with ``EXERCISES`` and an entry here."""
+JUDGES: dict[str, Callable[..., Feedback]] = {
+    "1.1": l01.who_holds_fives,
+    "1.2": l01.bumped,
+    "2.1": l02.name_the_kinds,
+    "2.2": l02.doubled,
+    "3.1": l03.who_writes,
+    "3.2": l03.keep_one,
+    "4.1": l04.which_raise,
+    "4.2": l04.chained,
+    "5.1": l05.saver_and_culprit,
+    "5.2": l05.rolled_out,
+    "6.1": l06.stepped,
+    "8.1": l08.versions,
+    "9.1": l09.which_spare,
+    "9.2": l09.frugal,
+}
+"""A new exercise is a section of ``exercises.md`` and an entry here, or a program of ``broken.py`` or ``clinic.py``."""
 
 
 def exercise(key: str) -> Exercise:
@@ -28,7 +34,7 @@ def exercise(key: str) -> Exercise:
     Raises:
         OptionError: there is none; the text lists those of the lesson.
     """
-    found = {each.key: each for lesson in LESSONS for each in lesson}
+    found = exercises()
     if key in found:
         return found[key]
     lesson = str(key).split(".")[0]
@@ -36,3 +42,10 @@ def exercise(key: str) -> Exercise:
     raise OptionError(
         _("There is no exercise {key!r}; there are {keys}.").format(key=key, keys=", ".join(map(repr, near)))
     )
+
+
+def judge_of(asked: Exercise) -> Callable[..., Feedback]:
+    """Who judges an exercise: takes the answers of ``check(key, *answers)``, never an untouched one."""
+    from inplace_magic.lessons import broken, clinic  # bring torch, which the text of the exercises does without
+
+    return JUDGES.get(asked.key) or (broken.PROGRAMS | clinic.PATIENTS)[asked.key].judge

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 Status = Literal["right", "wrong", "open", "hint", "solution"]
@@ -50,15 +52,27 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exercise:
-    """One exercise. Its texts are functions, so that they are looked up in the language of the moment."""
+    """One exercise, as ``exercises.md`` has it; its texts are English, and looked up when they are shown."""
 
     key: str
     """Lesson and number, e.g. ``"1.2"``."""
-    judge: Callable[..., Feedback]
-    """Takes the answers of ``check(key, *answers)``, never an untouched one."""
-    hints: tuple[Callable[[], str], ...]
+    hints: tuple[str, ...]
     """From a nudge to nearly all."""
     solution: str
     """Code that the judge finds right."""
-    because: Callable[[], str]
+    because: str
     """Why the solution is one, in a sentence or two."""
+
+
+@cache
+def exercises() -> dict[str, Exercise]:
+    """Return all exercises by key, in the order of the course."""
+    text = Path(__file__).with_name("exercises.md").read_text(encoding="utf-8")
+    return {each.key: each for each in map(_read, re.split(r"^# ", text, flags=re.MULTILINE)[1:])}
+
+
+def _read(section: str) -> Exercise:
+    """Read the section of one exercise: its key, the hints as a list, the solution as code, and why it is one."""
+    key, hints, solution, because = re.split(r"\n\n(?=- )|\n\n```python\n|\n```\n\n", section)
+    items = tuple(" ".join(hint.split()) for hint in re.split(r"^- ", hints, flags=re.MULTILINE)[1:])
+    return Exercise(key=key, hints=items, solution=solution, because=" ".join(because.split()))

@@ -28,6 +28,11 @@ def wrong(*sentences: str, run: Attempt | None = None) -> Feedback:
     return Feedback("wrong", _("Not yet."), (*sentences, *findings_of(run.report)), what_happened(run.report))
 
 
+def rounded(tensor: Any) -> Any:
+    """The values of a tensor to four digits; None for none."""
+    return None if tensor is None else [round(value, 4) for value in tensor.flatten().tolist()]
+
+
 def raised(run: Attempt) -> Feedback:
     """The learner's code raised: the finding that explains it, else the error itself."""
     found = findings_of(run.report)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from inplace_magic.language import _
-from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import not_a_program, raised, right, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
 
 
-def _who_holds_fives(program: Callable[[], Any], answer: Collection[str]) -> Feedback:
+def who_holds_fives(program: Callable[[], Any], answer: Collection[str]) -> Feedback:
     run = attempt(program)
     changed = not_a_program(run)
     if changed is not None:
@@ -46,7 +46,7 @@ def _why(run: Attempt, name: str, holds: bool) -> str:
     )
 
 
-def _bump(bump: Callable[[Any], Any]) -> Feedback:
+def bumped(bump: Callable[[Any], Any]) -> Feedback:
     import torch
 
     x = torch.tensor([3.0, 4.0, 5.0])
@@ -85,34 +85,3 @@ def _bump(bump: Callable[[Any], Any]) -> Feedback:
             write=spot(calls_that_write(run.report)[0]), view=view.tolist()
         )
     )
-
-
-EXERCISES = (
-    Exercise(
-        key="1.1",
-        judge=_who_holds_fives,
-        hints=(
-            lambda: _("For each name, ask: which storage does its tensor use when line 7 runs?"),
-            lambda: _(
-                "`b = a` makes no tensor, `.view` makes a tensor on the same storage, `.clone()` makes a new "
-                "tensor on a new storage."
-            ),
-            lambda: _("`a = a + 1` binds the name `a` to a new tensor. `b` stays where it was."),
-        ),
-        solution='answer = {"b", "c"}',
-        because=lambda: _(
-            "`b` is the tensor that is written and `c` is a view of it. `d` has a storage of its own, and `a` was "
-            "rebound to another tensor before the write."
-        ),
-    ),
-    Exercise(
-        key="1.2",
-        judge=_bump,
-        hints=(
-            lambda: _("`x = x + 1` and `x += 1` are not the same. Which of them writes?"),
-            lambda: _("A method whose name ends in an underscore writes its tensor and returns it."),
-        ),
-        solution="def bump(x):\n    return x.add_(1)",
-        because=lambda: _("`add_` writes into the storage of `x` and returns `x` itself. `x += 1` does the same."),
-    ),
-)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from inplace_magic.language import _
-from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import raised, right, wrong
 from inplace_magic.lessons.running import attempt
 from inplace_magic.lessons.telling import calls_that_write, doings_of, line_of, spot, what_happened
@@ -15,7 +15,7 @@ from inplace_magic.record.events import CallEvent
 KINDS = ("ordinary", "view", "in-place")
 
 
-def _name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> Feedback:
+def name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> Feedback:
     import torch
 
     strange = sorted({str(kind) for kind in answer.values()} - set(KINDS))
@@ -63,7 +63,7 @@ def _kind_of(call: CallEvent, doings: str) -> str:
     )
 
 
-def _double(double_first_column: Callable[[Any], Any]) -> Feedback:
+def doubled(double_first_column: Callable[[Any], Any]) -> Feedback:
     import torch
 
     m = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -87,32 +87,3 @@ def _double(double_first_column: Callable[[Any], Any]) -> Feedback:
             call=spot(calls_that_write(run.report)[0])
         )
     )
-
-
-EXERCISES = (
-    Exercise(
-        key="2.1",
-        judge=_name_the_kinds,
-        hints=(
-            lambda: _("For each line, ask two questions: is there a new tensor? Is there new memory?"),
-            lambda: _("A transposed matrix cannot be flattened without copying. `m[1]` is a view."),
-            lambda: _("`d += 10` writes, `m = m * 2` does not. An underscore at the end of a name means in-place."),
-        ),
-        solution='answer = {2: "ordinary", 3: "view", 4: "ordinary", 5: "in-place", 6: "view", 7: "in-place", '
-        '8: "ordinary"}',
-        because=lambda: _(
-            "Line 4 flattens a transposed matrix, which no view can do, so `reshape` copies. Line 8 rebinds the name "
-            "`m` to a new tensor."
-        ),
-    ),
-    Exercise(
-        key="2.2",
-        judge=_double,
-        hints=(
-            lambda: _("`m[:, 0]` is a view of the first column. Which call writes through it?"),
-            lambda: _("`m[:, 0] * 2` makes a tensor; `m[:, 0].mul_(2)` does not."),
-        ),
-        solution="def double_first_column(m):\n    m[:, 0].mul_(2)",
-        because=lambda: _("The view costs no memory, and `mul_` writes through it into the memory of `m`."),
-    ),
-)

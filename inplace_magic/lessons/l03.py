@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from inplace_magic.language import _
-from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import raised, right, strangers, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, is_copy, maker_of, spot, writes_to
 from inplace_magic.record.events import CallEvent
 
 
-def _who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
+def who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
     import torch
 
     unknown = strangers(functions, answer)
@@ -51,7 +51,7 @@ def _what_it_wrote(name: str, run: Attempt, writes: bool, x: Any) -> str:
     ).format(name=name, call=spot(written[-1]), own=own, caller=caller)
 
 
-def _keep_one(block: Callable[[], Any]) -> Feedback:
+def keep_one(block: Callable[[], Any]) -> Feedback:
     import torch
 
     layers = block()
@@ -98,44 +98,3 @@ def _what_it_spares(run: Attempt, write: CallEvent) -> str:
             call=spot(write)
         )
     return _("{call} writes over the result of {made}, and does no harm.").format(call=spot(write), made=spot(made))
-
-
-EXERCISES = (
-    Exercise(
-        key="3.1",
-        judge=_who_writes,
-        hints=(
-            lambda: _("It is not the flag that matters, but whose memory the tensor uses when it is written."),
-            lambda: _("`x + 0` and `x.clone()` take new memory. `x.view(-1)` does not."),
-        ),
-        solution='answer = {"b", "d"}',
-        because=lambda: _(
-            "`b` writes the tensor that it got and `d` writes through a view of it. `c` and `e` write too, but into "
-            "a tensor that they made themselves."
-        ),
-    ),
-    Exercise(
-        key="3.2",
-        judge=_keep_one,
-        hints=(
-            lambda: _("Which of the two ReLUs reads a tensor that came from outside?"),
-            lambda: _("The first ReLU must make a tensor: `F.relu(x)`. The second one may keep its flag."),
-        ),
-        solution=(
-            "class Block(nn.Module):\n"
-            "    def __init__(self):\n"
-            "        super().__init__()\n"
-            "        self.conv1 = nn.Conv2d(1, 1, kernel_size=1)\n"
-            "        self.conv2 = nn.Conv2d(1, 1, kernel_size=1)\n\n"
-            "    def forward(self, x):\n"
-            "        h = F.relu(x)\n"
-            "        h = self.conv1(h)\n"
-            "        h = F.relu(h, inplace=True)\n"
-            "        return self.conv2(h)"
-        ),
-        because=lambda: _(
-            "`x` belongs to the caller. The result of `conv1` belongs to nobody else, and the convolution does not "
-            "need it for backward."
-        ),
-    ),
-)

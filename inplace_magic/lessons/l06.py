@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from inplace_magic.language import _
-from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import raised, right, wrong
-from inplace_magic.lessons.repairs import broken, numbers_of
+from inplace_magic.lessons.repairs import numbers_of
 from inplace_magic.lessons.running import attempt
 from inplace_magic.lessons.telling import calls_that_write, findings_of, spot
 from inplace_magic.report import Report
@@ -16,7 +16,7 @@ from inplace_magic.report import Report
 LR = 0.5
 
 
-def _sgd_step(sgd_step: Callable[..., Any]) -> Feedback:
+def stepped(sgd_step: Callable[..., Any]) -> Feedback:
     import torch
 
     old, gradients = ([1.0, 2.0], [-4.0]), ([2.0, -2.0], [4.0])
@@ -67,39 +67,3 @@ def _untouched_leaf(report: Report, values: str) -> str:
         "The parameter is as it was: {values}. {call} made a new tensor, and at most a name in your function "
         "refers to it; whoever holds the parameter never sees it."
     ).format(values=values, call=spot(bound[-1]))
-
-
-EXERCISES = (
-    Exercise(
-        key="6.1",
-        judge=_sgd_step,
-        hints=(
-            lambda: _("`p = p - lr * p.grad` binds a name. What writes the tensor that the name stands for?"),
-            lambda: _("`p -= lr * p.grad` writes. PyTorch allows it where it is not recording."),
-            lambda: _("`with torch.no_grad():` around the loop, and `p.grad = None` after the write."),
-        ),
-        solution=(
-            "def sgd_step(parameters, lr):\n    with torch.no_grad():\n        for p in parameters:\n"
-            "            p -= lr * p.grad\n            p.grad = None"
-        ),
-        because=lambda: _("Each leaf is written in place under `no_grad`, so it stays the leaf that everybody holds."),
-    ),
-    Exercise(
-        key="6.2",
-        judge=broken("6.2"),
-        hints=(
-            lambda: _("Which values does the second `backward` need, and who has written them in between?"),
-            lambda: _("Gradients add up: call `backward` twice, then make one step for both."),
-        ),
-        solution=(
-            "def train_step(trunk, actor, critic, optimizer, x):\n    features = trunk(x)\n"
-            "    critic_loss = critic(features).square().mean()\n"
-            "    actor_loss = (actor(features) - 1).square().mean()\n    optimizer.zero_grad()\n"
-            "    (critic_loss + actor_loss).backward()\n    optimizer.step()"
-        ),
-        because=lambda: _(
-            "One backward through the sum of both losses gives the same gradients as two, needs no `retain_graph`, and "
-            "the step comes when nobody needs the old weights any more."
-        ),
-    ),
-)

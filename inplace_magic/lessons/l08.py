@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from inplace_magic.language import _, ngettext
-from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import not_a_program, right, wrong
-from inplace_magic.lessons.repairs import broken
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
 
 
-def _versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback:
+def versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback:
     run = attempt(program)
     changed = not_a_program(run)
     if changed is not None:
@@ -58,38 +57,3 @@ def _why(run: Attempt, name: str) -> str:
 def _counter(run: Attempt, tensor: object) -> int | None:
     facts = facts_of(run.report, tensor)
     return facts.counter if facts is not None else None
-
-
-EXERCISES = (
-    Exercise(
-        key="8.1",
-        judge=_versions,
-        hints=(
-            lambda: _("There are three counters in this program. Who shares which?"),
-            lambda: _(
-                "Views and `detach()` share the counter of their base. `.data` and `.clone()` get one of their own."
-            ),
-        ),
-        solution='answer = {"x": 1, "row": 1, "flat": 1, "cut": 1, "data": 2, "copy": 0}',
-        because=lambda: _(
-            "`row.add_` moved the counter that `x`, `row`, `flat` and `cut` share. `data` lies on the same memory and "
-            "counts for itself; `copy` lies elsewhere and was never written."
-        ),
-    ),
-    Exercise(
-        key="8.2",
-        judge=broken("8.2"),
-        hints=(
-            lambda: _("The product saves `out[t - 1]`. Which write comes after that, and which counter does it move?"),
-            lambda: _("Collect the rows in a list and make one tensor of them at the end: `torch.stack(rows)`."),
-        ),
-        solution=(
-            "def smooth(x, decay):\n    rows = [x[0]]\n    for t in range(1, len(x)):\n"
-            "        rows.append(decay * rows[-1] + (1 - decay) * x[t])\n    return torch.stack(rows)"
-        ),
-        because=lambda: _(
-            "Each row is a tensor of its own with a counter of its own, so no later row moves the counter of a saved "
-            "one. `out[t - 1].clone()` in the product would do as well."
-        ),
-    ),
-)

@@ -8,19 +8,26 @@ from typing import Any
 from inplace_magic.analysis.memory.ledger import LineMemory, memory_by_line
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, ngettext
-from inplace_magic.lessons.exercise import Exercise, Feedback
+from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import raised, right, strangers, wrong
 from inplace_magic.lessons.repairs import numbers_of
-from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.running import Attempt, attempt, attempt_with_backward
 from inplace_magic.lessons.telling import calls_that_write, notes_of, spot, writes_to
 from inplace_magic.render import words
 
 
-def _which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
+def which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
+    from inplace_magic.lessons.inputs import numbers
+
     unknown = strangers(functions, answer)
     if unknown is not None:
         return unknown
-    runs = {function.__name__: _trained(function) for function in functions}
+    runs = {
+        function.__name__: attempt_with_backward(
+            lambda weight, call=function: call(weight * 1.5), numbers(250, grad=True)
+        )
+        for function in functions
+    }
     failed = next((run for run in runs.values() if run.error is not None), None)
     if failed is not None:
         return raised(failed)
@@ -29,17 +36,6 @@ def _which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[s
     if off:
         return wrong(*(_why(name, runs[name]) for name in off))
     return right(*(_why(name, runs[name]) for name in runs if name not in sparing))
-
-
-def _trained(function: Callable[[Any], Any]) -> Attempt:
-    from inplace_magic.lessons.inputs import numbers
-
-    weight = numbers(250, grad=True)
-
-    def forward_and_backward() -> None:
-        function(weight * 1.5).sum().backward()
-
-    return attempt(forward_and_backward)
 
 
 def _copy(run: Attempt) -> str:
@@ -59,7 +55,7 @@ def _why(name: str, run: Attempt) -> str:
     )
 
 
-def _frugal(features: Callable[..., Any]) -> Feedback:
+def frugal(features: Callable[..., Any]) -> Feedback:
     import torch
 
     from inplace_magic.lessons.inputs import numbers
@@ -115,39 +111,3 @@ def _allocates(row: LineMemory) -> str:
     return _("{place}, `{code}`: {size}").format(
         place=words.place(row.site), code=words.code_of(row.site), size=words.bytes_of(row.allocated_bytes)
     )
-
-
-EXERCISES = (
-    Exercise(
-        key="9.1",
-        judge=_which_spare,
-        hints=(
-            lambda: _("Lesson 4: which of them compute their gradient from the result, and which from the input?"),
-            lambda: _(
-                "A function that needs its input for backward cannot overwrite it: PyTorch copies it first. "
-                "Watch one of them with `%%inplace_watch`; the report has a note where that happened."
-            ),
-            lambda: _("`relu6` cuts off at 6, and the result alone does not tell where it was cut off."),
-        ),
-        solution='answer = {"relu", "sigmoid", "dropout"}',
-        because=lambda: _(
-            "The gradients of `relu` and `sigmoid` are computed from the result, that of `dropout` from its mask. The "
-            "others need their input, so PyTorch copies it before it is overwritten."
-        ),
-    ),
-    Exercise(
-        key="9.2",
-        judge=_frugal,
-        hints=(
-            lambda: _("The first line has to make a tensor. Who else holds that tensor?"),
-            lambda: _("`h += 1` writes `h`, `h = h + 1` makes a tensor. `relu_` and `*=` write too."),
-        ),
-        solution=(
-            "def features(x, weight):\n    h = x @ weight\n    h += 1\n    h.relu_()\n    h *= 0.5\n    return h"
-        ),
-        because=lambda: _(
-            "`x @ weight` belongs to the function alone and no gradient needs it, so each further step may write over "
-            "the one before."
-        ),
-    ),
-)

@@ -81,17 +81,6 @@ class Program:
         return [reason for reason in found if reason]
 
 
-def broken(key: str) -> Callable[[Callable[..., Any]], Feedback]:
-    """The judge of a broken program of lessons 6 to 8; torch is imported when somebody asks."""
-
-    def judge(function: Callable[..., Any]) -> Feedback:
-        from inplace_magic.lessons.broken import PROGRAMS
-
-        return PROGRAMS[key].judge(function)
-
-    return judge
-
-
 def _same(got: Any, wanted: Any) -> bool:
     import torch
 

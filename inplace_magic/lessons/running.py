@@ -48,6 +48,17 @@ def attempt(function: Callable[..., Any], *inputs: Any) -> Attempt:
     return Attempt(report, result, error)
 
 
+def attempt_with_backward(function: Callable[..., Any], *inputs: Any) -> Attempt:
+    """As :func:`attempt`, with backward from the sum of the result."""
+
+    def forward_and_backward() -> Any:
+        result = function(*inputs)
+        result.sum().backward()
+        return result
+
+    return attempt(forward_and_backward)
+
+
 def _asking() -> FrameType:
     """The frame of the learner's cell, which called the check: chains of callers end there, and not in this package."""
     frame = sys._getframe(1)

@@ -21,7 +21,7 @@ from inplace_magic.errors import CompareError, OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, help_of, numbered, parse_line
 from inplace_magic.magics.output import steps
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
 DESCRIPTION = N_("""\
-Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
+Compare two variants of one program: outputs and gradients, operations, allocations and time.
 
-With --flip the cell below runs with every module's `inplace` flag False, and with every flag True. With two names it
-runs once, as any cell does, and the two functions or modules of these names are compared; the names can also be the
-numbers of two cells that have been run. Each variant runs several times, on copies of everything that it reads and from
-the same random state. Your own variables, gradients, flags and generators are the same afterwards, so the names that a
---flip cell assigns are not kept.
+With --flip the cell below runs once with every module's `inplace` flag False and once with every flag True. With two
+names the cell runs as usual, and the functions or modules of these names are compared; the names can also be the
+numbers of two cells of this session. Each variant runs several times, on copies of everything that it reads and from
+the same random state. Your own variables, gradients, flags and generators are the same afterwards, so a --flip cell
+binds no names.
 """)
 EXAMPLE = N_("""\
 examples:
@@ -48,7 +48,6 @@ examples:
   %inplace_compare plain in_place --inputs image
   %inplace_compare 3 4
 """)
-_CELL_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
 class Host(Protocol):
@@ -61,7 +60,7 @@ class Host(Protocol):
 
 
 def compare_parser() -> Parser:
-    """The options of the magic."""
+    """Return the options of the magic."""
     parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
     add = parser.names.add_argument
     add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
@@ -111,7 +110,7 @@ def _parse(line: str) -> Namespace:
             _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
         )
     if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
-        told = (
+        text = (
             _(
                 "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
                 "`%inplace_compare plain in_place`; it got {found!r}."
@@ -122,7 +121,7 @@ def _parse(line: str) -> Namespace:
                 "`%inplace_compare plain in_place`; it got neither."
             )
         )
-        raise UsageError(told.format(magic=MAGIC, found=line.strip()))
+        raise UsageError(text.format(magic=MAGIC, found=line.strip()))
     return given
 
 
@@ -145,7 +144,7 @@ def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
         if cell is not None and cell.strip():
             run_text(host.shell, "\n" + cell)
         for name in given.variants:
-            if _CELL_NUMBER.fullmatch(name) is None:
+            if numbered(name) is None:
                 _look_up(host.shell, name)
         pair = [_variant(host.shell, name, given.inputs) for name in given.variants]
     result, failures = run_comparison(
@@ -174,9 +173,9 @@ def _variant(shell: Any, name: str, inputs: str) -> Program:
     from inplace_magic.comparing.compare import check_callable
     from inplace_magic.rerun.program import CallProgram
 
-    number = _CELL_NUMBER.fullmatch(name)
+    number = numbered(name)
     if number is not None:
-        return _numbered_cell(shell, int(number[1]))
+        return _numbered_cell(shell, number)
     names = tuple(word.strip() for word in inputs.split(",") if word.strip())
     function, *values = (_look_up(shell, each) for each in (name, *names))
     check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))
@@ -188,12 +187,12 @@ def _look_up(shell: Any, name: str) -> Any:
     root, *attributes = name.split(".")
     if root not in names:
         near = difflib.get_close_matches(root, [each for each in names if not each.startswith("_")], n=1)
-        told = (
+        text = (
             _("the name `{name}` is not defined; did you mean `{near}`?")
             if near
             else _("the name `{name}` is not defined; run the cell that defines it first.")
         )
-        raise CompareError(told.format(name=root, near=near[0] if near else ""))
+        raise CompareError(text.format(name=root, near=near[0] if near else ""))
     value = names[root]
     for attribute in attributes:
         if not hasattr(value, attribute):
@@ -214,7 +213,7 @@ def _numbered_cell(shell: Any, number: int) -> Program:
 def program_of_cell(
     shell: Any, name: str, text: str, number: int, above: str = "", *, filename: str | None = None
 ) -> CellProgram:
-    """The code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
+    """Return the code of a cell, compiled under the name that the shell gives it, with the gutter's line numbers.
 
     Args:
         above: the magic's line, where there is one.
@@ -250,7 +249,7 @@ _FLAGS = re.compile(r"(-\w+\s*\d*\s+)*")
 
 
 def _quoted(statements: list[ast.stmt]) -> tuple[CodeType, ...]:
-    """The code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
+    """Return the code in a cell's magics, such as ``%time loss = step()``: what it reads is read by the cell."""
     found = []
     for node in (each for statement in statements for each in ast.walk(statement)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run_line_magic":

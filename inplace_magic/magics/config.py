@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from IPython.core.error import UsageError
+from typing import TYPE_CHECKING, Any
 
 from inplace_magic import flags
-from inplace_magic.errors import OptionError
 from inplace_magic.flags import Options
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, line_magic
 from inplace_magic.record.options import LEVELS
 
 if TYPE_CHECKING:
@@ -22,10 +19,10 @@ MAGIC = "%inplace_config"
 
 
 def config_parser() -> Parser:
-    """The options of the magic; none means: say how it is set."""
+    """Return the options of the magic; none means: say how it is set."""
     parser = Parser(
         MAGIC,
-        description=_("Settings of this session; without options, say what they are."),
+        description=_("Change the settings of this session; without options, show them."),
         argument_default=argparse.SUPPRESS,
     )
     add = parser.options.add_argument
@@ -41,26 +38,18 @@ def config_parser() -> Parser:
 def config_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_config``."""
 
-    def inplace_config(line: str) -> None:
-        given = vars(parse_line(config_parser(), line))
-        if given.get("help"):
-            print(help_of(config_parser))
-            return
-        try:
-            options = Options.of(given)
-        except OptionError as error:
-            raise UsageError(f"{MAGIC}: {error}") from None
+    def inplace_config(given: dict[str, Any]) -> None:
+        options = Options.of(given)
         if options.watch.lang is not None:
             set_language(options.watch.lang)
         session.defaults.update({name: value for name, value in given.items() if name != "lang"})
         if not given:
-            print(_said(Options.of(session.defaults)))
+            print(_summary(Options.of(session.defaults)))
 
-    inplace_config.__doc__ = help_of(config_parser)
-    return inplace_config
+    return line_magic(config_parser, inplace_config)
 
 
-def _said(options: Options) -> str:
+def _summary(options: Options) -> str:
     """How the session is set, in one line."""
     shown = options.show
     return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(

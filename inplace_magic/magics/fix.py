@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.language import N_, _, listed
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.language import N_, _, listed, ngettext, sentences
+from inplace_magic.magics.options import Parser, cell_asked, line_magic
+from inplace_magic.magics.rerunning import Cells
 from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
 
@@ -20,15 +20,14 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_fix"
 DESCRIPTION = N_("""\
-Put the cell with its fixes into a new cell below, from the last report or, with N, from that of Cell In[N].
+Put the fixed cell into a new cell below, from the last report or, with N, from that of Cell In[N].
 
-It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
+It runs nothing and overwrites nothing. For files, and for other cells, it prints a patch for `git apply`.
 """)
-_NUMBER = re.compile(r"(?:In\[)?(\d+)\]?")
 
 
 def fix_parser() -> Parser:
-    """The number of a cell."""
+    """Return the parser, whose argument is the number of a cell."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")
@@ -39,33 +38,17 @@ def fix_parser() -> Parser:
 
 def fix_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_fix``."""
-
-    def inplace_fix(line: str) -> None:
-        given = parse_line(fix_parser(), line)
-        if getattr(given, "help", False):
-            print(help_of(fix_parser))
-            return
-        _offer(session, _chosen(session, getattr(given, "cell", None)))
-
-    inplace_fix.__doc__ = help_of(fix_parser)
-    return inplace_fix
+    return line_magic(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
 
 
-def _chosen(session: Session, word: str | None) -> Report:
-    number = _NUMBER.fullmatch(word) if word is not None else None
-    if word is not None and number is None:
-        raise UsageError(
-            _("{magic} takes the number of a cell, such as `%inplace_fix 7`, not {word!r}.").format(
-                magic=NAME, word=word
-            )
-        )
-    report = session.by_cell.get(int(number[1])) if number is not None else session.last[0] if session.last else None
+def _chosen(session: Session, number: int | None) -> Report:
+    report = session.by_cell.get(number) if number is not None else session.last[0] if session.last else None
     if report is not None:
         return report
     if number is None:
         raise UsageError(_("There is no report yet: `%inplace_why` makes one of the cell that failed last."))
     raise UsageError(
-        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number[1])
+        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number)
     )
 
 
@@ -73,26 +56,40 @@ def _offer(session: Session, report: Report) -> None:
     diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
     changes = by_text(report.trace, diffs) if diffs else None
     if not changes:
-        raise UsageError(_("The report has no fix as a change of lines; its findings say what to do instead."))
+        raise UsageError(_("No automatic fix is available; the findings say what to do."))
     texts = texts_of(report.trace)
     own = (report.trace.cell, None)
     cell = own if own in changes else next((whose for whose in changes if whose[1] is None), None)
     if cell is not None:
         text = "\n".join(changed(_as_typed(session.shell, texts[cell], cell[0], changes[cell]), changes[cell]))
         session.shell.set_next_input(text, replace=False)
-        lines = listed([str(hunk.first) for hunk in changes[cell]])
-        told = _(
-            "inplace_magic: the cell below is Cell In[{cell}] with line {lines} changed. Run it to take the change."
+        lines = [str(hunk.first) for hunk in changes[cell]]
+        told = ngettext(
+            "inplace_magic: the cell below is Cell In[{cell}] with line {lines} changed.",
+            "inplace_magic: the cell below is Cell In[{cell}] with lines {lines} changed.",
+            len(lines),
         )
-        print(told.format(cell=cell[0], lines=lines))
+        print(sentences(told.format(cell=cell[0], lines=listed(lines)), _what_to_run(report, cell[0])))
     rest = {whose for whose in changes if whose != cell}
     if rest:
         print(patch_of(report.trace, [diff for diff in diffs if rest & set(by_text(report.trace, [diff]) or ())]))
 
 
+def _what_to_run(report: Report, cell: int | None) -> str:
+    """Which cells take the change: one that made a graph has to make it anew, and one that failed to run once more."""
+    ran = [number for number, _text in report.origin.texts] if isinstance(report.origin, Cells) else []
+    first = listed([f"Cell In[{number}]" for number in ran if cell is not None and number < cell])
+    last = report.trace.cell
+    if first:
+        return _("Run {cells} again, and then it.").format(cells=first)
+    if cell is not None and last is not None and cell < last:
+        return _("Run it, and then what follows it again, up to Cell In[{cell}].").format(cell=last)
+    return _("Run it to take the change.")
+
+
 def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: list[Hunk]) -> tuple[str, ...]:
-    """The lines of another cell with its magics as they were typed, and not as Python; where the lines that change are
-    the same in both."""
+    """Return the lines of another cell with its magics as they were typed, and not as Python; where the lines that
+    change are the same in both."""
     history = shell.history_manager.input_hist_raw
     typed = tuple(history[number].splitlines()) if number is not None and 0 < number < len(history) else ()
     same = len(typed) == len(lines) and all(

@@ -1,14 +1,15 @@
-"""What the magics parse their lines with: the flags of ``flags.py``, help and errors for a notebook."""
+"""The parser of the magics' lines: the flags of ``flags.py``, help and errors for a notebook."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from IPython.core.error import UsageError
 
@@ -32,9 +33,9 @@ example:
 STORY_DESCRIPTION = N_("""\
 Watch every cell from here on as one story, until `%inplace_watch off`.
 
-Nothing is shown unless something went wrong; then the line that did it, and the line it broke, each with its cell.
-`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows it so far, and
-`%inplace_watch status` says in one line whether it is on. To watch one cell, write %%inplace_watch on its first line.
+Only faults are shown: the line that caused it and the line that it broke, each with its cell.
+`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows the report so far, and
+`%inplace_watch status` says if it is on. To watch one cell, write %%inplace_watch on its first line.
 """)
 STORY_EXAMPLE = N_("""\
 example:
@@ -42,6 +43,7 @@ example:
 """)
 CELL_MAGIC = "%%inplace_watch"
 STORY_MAGIC = "%inplace_watch on"
+T = TypeVar("T")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -76,8 +78,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def help_of(make: Callable[..., Parser], *magic: str) -> str:
-    """What a parser prints for ``--help``, in the language and the width of now. Each text is written once: all of them
-    are asked for whenever the extension is loaded, as docstrings.
+    """Return the ``--help`` text of a parser, in the current language and width; cached, since loading the extension
+    asks for all of them, as docstrings.
 
     Args:
         magic: what `make` takes.
@@ -91,7 +93,8 @@ def _help_of(make: Callable[..., Parser], magic: tuple[str, ...], spoken: str, c
 
 
 def watch_parser(magic: str = CELL_MAGIC) -> Parser:
-    """The parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that field's.
+    """Return the parser; each ``dest`` is the name of a field of :class:`Options`' records, each default is that
+    field's.
 
     Args:
         magic: who takes the options, ``%%inplace_watch`` or ``%inplace_watch on``; for its help and its errors.
@@ -109,7 +112,7 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
 
 
 def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> Options:
-    """The options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
+    """Return the options on a ``%%inplace_watch`` line, or after ``%inplace_watch on``.
 
     Args:
         line: the options, as they were typed.
@@ -132,15 +135,15 @@ def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any
 
 
 def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespace:
-    """What a parser finds in the rest of a magic's line. A line that asks for help is not looked at any further.
+    """Parse the rest of a magic's line; ``--help`` ends the parsing.
 
     Args:
         parser: its ``prog`` is the magic, for the errors.
         line: the options, as they were typed.
-        refused: the sentence about a ``{word}`` that is no option, where it is to say what to do with it.
+        refused: a sentence about a ``{word}`` that is no option, if it should say what to do with it.
 
     Raises:
-        UsageError: an option that does not exist, or quotes that do not end; one sentence.
+        UsageError: an unknown option, or quotes that do not end; one sentence.
     """
     try:
         words = _split(line)
@@ -160,6 +163,50 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
     return given
 
 
+def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -> Callable[[str], T | None]:
+    """A line magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
+
+    Args:
+        make: its parser, whose ``prog`` is its name.
+        run: what it does with the options that its line gives.
+    """
+
+    def magic(line: str) -> T | None:
+        parser = make()
+        given = vars(parse_line(parser, line))
+        if given.pop("help", False):
+            print(help_of(make))
+            return None
+        try:
+            return run(given)
+        except OptionError as error:
+            raise UsageError(f"{parser.prog}: {error}") from None
+
+    magic.__doc__ = help_of(make)
+    return magic
+
+
+def numbered(word: str) -> int | None:
+    """The number of a cell, as ``7`` or ``In[7]``; None of any other word."""
+    number = re.fullmatch(r"(?:In\[)?(\d+)\]?", word)
+    return int(number[1]) if number is not None else None
+
+
+def cell_asked(given: dict[str, Any], magic: str) -> int | None:
+    """The number of the cell that a line magic is asked about, taken out of what was given; None where none is.
+
+    Raises:
+        UsageError: the word is no number.
+    """
+    word = given.pop("cell", None)
+    number = numbered(word) if word is not None else None
+    if word is not None and number is None:
+        raise UsageError(
+            _("{magic} takes the number of a cell, such as `{magic} 7`, not {word!r}.").format(magic=magic, word=word)
+        )
+    return number
+
+
 def _split(line: str) -> list[str]:
     """Words as a shell has them, except that a backslash is a character of a Windows path."""
     lexer = shlex.shlex(line, posix=True)
@@ -172,9 +219,9 @@ def _unknown(parser: Parser, word: str) -> str:
     flag = word.split("=")[0]
     known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, known, n=1)
-    told = (
+    text = (
         _("{magic} has no option {flag}; did you mean {near}?")
         if near
         else _("{magic} has no option {flag}; there are {flags}.")
     )
-    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))
+    return text.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))

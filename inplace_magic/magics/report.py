@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
 from inplace_magic import flags
-from inplace_magic.errors import OptionError
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import value_is_used
-from inplace_magic.magics.options import Parser, help_of, parse_line
+from inplace_magic.magics.options import Parser, line_magic
 from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
 
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
-Show a report of %%inplace_watch again: the last one, or with NAME the one that `%%inplace_watch -o NAME` bound.
+Show a report of %%inplace_watch again: the last one or, with NAME, that of `%%inplace_watch -o NAME`.
 
 `report = %inplace_report` binds it to a variable instead.
 """)
 
 
 def report_parser() -> Parser:
-    """The name of a report, and how it is shown."""
+    """Return the parser: the name of a report, and how to show it."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
     flags.add(parser.options, "opened", "lang")
@@ -42,26 +41,18 @@ def report_parser() -> Parser:
 def report_magic(session: Session) -> Callable[[str], Report | None]:
     """The line magic ``%inplace_report``."""
 
-    def inplace_report(line: str) -> Report | None:
-        given = parse_line(report_parser(), line)
-        if getattr(given, "help", False):
-            print(help_of(report_parser))
-            return None
-        report, options = _chosen(session, getattr(given, "name", None))
-        try:
-            if "lang" in given:
-                report = report.in_language(checked(given.lang))
-            if "opened" in given:
-                options = replace(options, opened=given.opened)
-        except OptionError as error:
-            raise UsageError(f"{NAME}: {error}") from None
+    def inplace_report(given: dict[str, Any]) -> Report | None:
+        report, options = _chosen(session, given.get("name"))
+        if "lang" in given:
+            report = report.in_language(checked(given["lang"]))
+        if "opened" in given:
+            options = replace(options, opened=given["opened"])
         if value_is_used(session.shell):
             return report
         show(session.shell, report, options)
         return None
 
-    inplace_report.__doc__ = help_of(report_parser)
-    return inplace_report
+    return line_magic(report_parser, inplace_report)
 
 
 def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
@@ -77,9 +68,9 @@ def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()
     kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-    told = (
+    text = (
         _("`{name}` is no report; the reports are: {reports}.")
         if kept
         else _("`{name}` is no report; `{magic} -o {name}` makes one.")
     )
-    raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
+    raise UsageError(text.format(name=name, reports=listed(kept), magic=MAGIC))

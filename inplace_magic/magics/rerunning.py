@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells that were run.
+    """Cells that ran.
 
     Args:
-        texts: execution count and text, as it was typed, of each, in the order in which they ran.
-        snapshot: what they begin with, where that was kept; else what the variables hold when they are run again.
-        problem: why nothing could be kept, though it was to be.
-        may_fail: execution counts of those that failed then too, behind which the next one ran nevertheless.
-        allowed: files, commands and the network may be used again.
+        texts: execution count and typed text of each, in the order of their runs.
+        snapshot: their initial values, if stored; otherwise the variables' values at the time of the second run.
+        problem: why the initial values could not be stored, though asked for.
+        may_fail: execution counts of cells that failed then, too, and did not stop the next one.
+        allowed: allow files, commands and the network again.
     """
 
     shell: Any
@@ -55,7 +55,7 @@ class Cells:
 
 
 def remembered(cells: Cells) -> Cells:
-    """The cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
+    """Return the cells with a snapshot of their initial values, taken now, or with the reason why there is none."""
     from inplace_magic.rerun.twins import Snapshot
 
     try:
@@ -71,14 +71,14 @@ _SEEN_THROUGH = re.compile(r"\s*%%(inplace_watch|time|capture|prun)\b")
 
 
 def another_kind(text: str) -> str:
-    """The magic that makes a cell something else than Python; empty where there is none."""
+    """Return the magic that makes a cell something else than Python; empty where there is none."""
     lines = text.splitlines()
     above = _above(lines)
     return lines[above].split()[0] if above < len(lines) and lines[above].lstrip().startswith("%%") else ""
 
 
 def _above(lines: Sequence[str]) -> int:
-    """How many lines at the top of a cell belong to magics that are seen through."""
+    """Return the number of lines of transparent magics at the top of a cell."""
     return next((n for n, line in enumerate(lines) if line.strip() and not _SEEN_THROUGH.match(line)), len(lines))
 
 
@@ -88,14 +88,14 @@ def _nowhere() -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StagedCells:
-    """Cells whose variables are at hand."""
+    """Cells with their variables at hand."""
 
     origin: Cells
     _compiled: dict[Any, CellProgram] = field(default_factory=dict)
-    """By execution count and text: each is run many times, and nearly always as it stands."""
+    """Compiled code by execution count and text: each cell runs many times, nearly always unchanged."""
 
     def quiet(self) -> AbstractContextManager[Any]:
-        """A context in which nothing is printed or displayed."""
+        """Return a context in which nothing is printed or displayed."""
         return capture_output()
 
     @property
@@ -106,7 +106,7 @@ class StagedCells:
 
     @contextmanager
     def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram | StoryProgram]:
-        """The cells with changes, of them and of other cells and files, while the block of this runs.
+        """In this block, the program of the cells with changes of them and of other cells and files.
 
         Raises:
             CompareError: a text is not Python that can run here, or a change cannot be made.
@@ -124,7 +124,7 @@ class StagedCells:
             yield program
 
     def _name(self, number: int | None) -> str:
-        """The name under which another cell was compiled."""
+        """Return the name under which another cell was compiled."""
         found = [name for name, count in self.cells.items() if count == number]
         if not found:
             raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
@@ -134,10 +134,11 @@ class StagedCells:
 def program_of(
     cells: Cells, changes: Mapping[Whose, list[Hunk]], compiled: dict[Any, CellProgram] | None = None
 ) -> CellProgram | StoryProgram:
-    """The program of some cells, compiled under names of its own, so that the shell's record of them stays as it is.
+    """Return the program of some cells, compiled under names of its own, so that the shell's record of them does not
+    change.
 
     Args:
-        compiled: what was compiled already, by execution count and text; what is compiled now is added.
+        compiled: cache of compiled code, by execution count and text.
     """
     from inplace_magic.rerun.program import StoryProgram
     from inplace_magic.source.hunks import changed
@@ -153,7 +154,7 @@ def program_of(
 
 
 def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellProgram:
-    """The program of a cell below magics that are seen through."""
+    """Return the program of a cell below magics that are seen through."""
     above = _above(lines)
     head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
     return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))

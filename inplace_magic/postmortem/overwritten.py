@@ -68,7 +68,7 @@ def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
     if facts.packed and not facts.savers:
         yield _("Saved-tensor hooks hide what the nodes of this graph keep.")
     if flow.cut:
-        yield _("The program is longer than what is followed; writes further on are not known.")
+        yield _("The program is too long to be followed to its end; later writes are unknown.")
 
 
 def _written_by(saver: Saver, holders: Holders) -> Saver:

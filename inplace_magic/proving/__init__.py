@@ -1,5 +1,5 @@
-"""A fix tried before it is claimed: the patched program, run on copies, against what its own forward means.
+"""Try a fix before claiming it: run the patched program on copies and compare it with what its forward pass means.
 
-It may know findings, their cures, and how programs are run again. It leaves no trace in the user's variables, and says
-"not tried" where a run would write files, start commands or use the network.
+It may know findings, their cures, and how programs run again. It leaves no trace in the user's variables, and the
+verdict is "not tried" if a run would write files, start commands or use the network.
 """

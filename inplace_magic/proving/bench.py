@@ -1,4 +1,4 @@
-"""Where the program of a report is run again: as it is written, with all saved values copied, and with a fix."""
+"""Run the program of a report again: as written, with copies of all saved values, and with a fix."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _each_run: ContextVar[Callable[[], object] | None] = ContextVar("each_run", defa
 
 @contextmanager
 def each_run(tick: Callable[[], object]) -> Iterator[None]:
-    """While the block runs, `tick` is called before each run of a program, as for a progress bar."""
+    """In this block, call `tick` before each run of a program, for a progress bar."""
     before = _each_run.set(tick)
     try:
         yield
@@ -44,29 +44,28 @@ def each_run(tick: Callable[[], object]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One run to its end, or to what it raised."""
+    """One run, to its end or to its exception."""
 
     outcome: Outcome
     failure: Failure | None
     own_hooks: bool = False
-    """Whether saved-tensor hooks of the program's own packed, where ours were to."""
+    """True if the program's own saved-tensor hooks packed instead of ours."""
     passes: int = 0
-    """How many backwards began."""
+    """Number of started backward passes."""
     stopped: bool = False
-    """Whether it was stopped before the next of them."""
+    """True if the run was stopped before the next one."""
 
 
 MORE_PASSES = 8
-"""Backwards that a run makes after the one at which the program as it is written raised: a long loop is not run to its
-end."""
+"""Number of backward passes that a run makes beyond the one that raised as written: a long loop is cut short."""
 
 
 class Bench:
     """Runs of one program, each from the same beginning.
 
     Args:
-        staged: what :meth:`.Origin.begun` gives.
-        allowed: files, commands and the network may be used again.
+        staged: result of :meth:`.Origin.begun`.
+        allowed: allow files, commands and the network again.
     """
 
     def __init__(self, staged: Any, trace: Trace, *, allowed: bool = False) -> None:
@@ -77,20 +76,20 @@ class Bench:
 
     @cached_property
     def meant(self) -> Ran:
-        """The program as it is written, with everything copied that autograd saves; where it goes through a graph
-        again, with every graph kept."""
+        """Run the program as written, with a copy of everything that autograd saves; if it goes through a graph twice,
+        keep every graph."""
         return self.run({}, copied=True)
 
     @cached_property
     def written(self) -> Ran:
-        """The program as it is written; of its outcome only the gradients are held."""
+        """Run the program as written; keep only the gradients of its outcome."""
         ran = self.run({})
         ran.outcome.keep_only("gradient" if ran.failure is None else None)
         return ran
 
     @cached_property
     def is_deterministic(self) -> bool:
-        """Whether a second run leaves what the first one did."""
+        """True if a second run has the same outcome."""
         from inplace_magic.rerun.outcome import compare
 
         again = self.run({}, copied=True)
@@ -98,9 +97,9 @@ class Bench:
 
     @cached_property
     def wrong_gradients(self) -> tuple[GradientError, ...]:
-        """How far the gradients of the program as it is written are from those of its forward, the worst first. Empty
-        where none is further than rounding takes it, where the program takes none, and where it cannot be told: it
-        raises, or packs saved tensors itself."""
+        """Return the errors of the gradients as written against those that the forward means, the worst first. Empty if
+        all are within rounding, if there are no gradients, or if it is unknown: the program raises, or packs saved
+        tensors itself."""
         from inplace_magic.rerun.outcome import gradient_errors
 
         written, meant = self.written, self.meant
@@ -109,7 +108,7 @@ class Bench:
         return tuple(gradient_errors(written.outcome, meant.outcome))
 
     def changed_saves(self) -> tuple[list[ChangedSave], list[CallEvent]]:
-        """The saved tensors that were other ones when backward read them, and the calls of that run.
+        """Return the saved tensors whose values had changed when backward read them, and the calls of that run.
 
         Raises:
             CompareError: the program cannot be run.
@@ -128,10 +127,10 @@ class Bench:
             return list(saves[0].changed.values()), again.calls
 
     def matters(self, numbers: Collection[int]) -> bool:
-        """Whether the gradients are other ones when backward gets some saved tensors as they were when saved.
+        """True if the gradients change when backward gets the original values of these saved tensors.
 
         Args:
-            numbers: of the saved tensors, in the order of saving.
+            numbers: numbers of the saved tensors, in the order of saving.
         """
         from inplace_magic.rerun.outcome import gradient_errors
         from inplace_magic.rerun.saved_copies import saves_compared
@@ -142,12 +141,13 @@ class Bench:
 
     @cached_property
     def first_loss(self) -> Any:
-        """What the first backward begins with, computed without autograd, which so refuses nothing; None if unknown."""
+        """Return the loss of the first backward, computed without autograd, so that nothing is refused; None if
+        unknown."""
         with self._runner({}) as runner:
             return runner.first_roots()
 
     def price(self, changes: Changes) -> tuple[int, float]:
-        """Bytes of the tensors that a run of the program with changes makes, and its seconds.
+        """Return the bytes of the tensors made by a run with changes, and its seconds.
 
         Raises:
             CompareError: the program cannot be run.
@@ -159,8 +159,7 @@ class Bench:
             return price_of(runner)
 
     def slope(self, changes: Changes) -> Slope | None:
-        """The slope of the loss of the program with changes, by its gradients and by finite differences; None where
-        that cannot be told.
+        """Return the slope of the changed program's loss, by its gradients and by finite differences; None if unknown.
 
         Raises:
             CompareError: the program cannot be run.
@@ -173,8 +172,8 @@ class Bench:
 
     @cached_property
     def meant_slope(self) -> Slope | None:
-        """That of the program as it is written, with everything copied that autograd saves. It disagrees where the
-        program means other gradients than the derivative, as with ``detach()``."""
+        """Return the slope of the program as written, with copies of everything that autograd saves. The two slopes
+        disagree if the program does not mean the derivative, as with ``detach()``."""
         from inplace_magic.rerun.saved_copies import saved_values_copied
         from inplace_magic.rerun.slopes import slope_of
 
@@ -183,15 +182,15 @@ class Bench:
 
     @property
     def lines(self) -> Iterator[str]:
-        """The lines of the program, as far as they are known."""
+        """Return the known lines of the program."""
         for lines in (self._trace.source, *(text.lines for text in self._trace.sources)):
             yield from lines
 
     def changes(self, diffs: Iterable[str]) -> Changes:
-        """What some diffs change.
+        """Return the changes of some diffs.
 
         Raises:
-            CompareError: the lines are not what stands there.
+            CompareError: a diff does not match the lines.
         """
         found = by_text(self._trace, diffs)
         if found is None:
@@ -199,14 +198,14 @@ class Bench:
         return found
 
     def run(self, changes: Changes, *, copied: bool = False, brief: bool = True) -> Ran:
-        """Runs the program, with changes, and gives what it left.
+        """Run the program with changes and return its outcome.
 
         Args:
-            brief: of other tensors than gradients only digests are held, so that no run leaves a copy behind.
+            brief: keep only digests of tensors other than gradients, so that no run leaves a copy behind.
 
         Raises:
             CompareError: it cannot be run.
-            Repeated: it was about to do what cannot be done on copies.
+            Repeated: it was about to act outside the copies.
         """
         from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
         from inplace_magic.rerun.run import failure_text
@@ -232,16 +231,16 @@ class Bench:
 
     @property
     def _again(self) -> bool:
-        """Whether the program as it is written is refused a second way through a graph."""
+        """True if the program as written fails by a second backward through a graph."""
         return any(call.refusal is not None and call.refusal.kind == "graph used up" for call in self._trace.calls)
 
     @property
     def _most(self) -> int | None:
-        """Backwards up to which runs go; None where the program as it is written runs to its end."""
+        """Return the most backward passes of a run; None if the program as written runs to its end."""
         return None if self.written.failure is None else self.written.passes + MORE_PASSES
 
     def watched(self, changes: Changes) -> Report:
-        """The report of a run with changes.
+        """Return the report of a run with changes.
 
         Raises:
             CompareError: it cannot be run.
@@ -255,7 +254,7 @@ class Bench:
 
     @contextmanager
     def _runner(self, changes: Changes, on: Callable[[ExitStack], object] | None = None) -> Iterator[Runner]:
-        """What runs the program with changes, where nothing can be done that cannot be done on copies."""
+        """Return a function that runs the changed program, guarded against acts outside the copies."""
         from inplace_magic.rerun.guard import harmless
         from inplace_magic.rerun.run import Runner
 

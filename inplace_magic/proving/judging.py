@@ -1,4 +1,4 @@
-"""The verdict on one fix: the patched program against the program whose saved values were copied as they were saved."""
+"""The verdict on one fix: compare the patched program with the program whose saved values are copied at the save."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from inplace_magic.source.hunks import moved
 
 ALARM = ("error", "silent", "warning")
 MOST_DIFFERENCES = 20
-"""Differences, and wrong gradients, that a proof keeps."""
+"""Number of differences, and of wrong gradients, that a proof keeps."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cured:
-    """A run with changes that the finding does not survive."""
+    """A run with changes and without the finding."""
 
     ran: Ran
     changes: Changes
@@ -32,11 +32,11 @@ class _Cured:
 
 
 def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Proof:
-    """What trying the fix of a finding shows.
+    """Try the fix of a finding and return its proof.
 
     Args:
-        bench: where its program runs.
-        diffs: the fixes of all findings; where one alone does not do, all are tried together.
+        bench: runs of its program.
+        diffs: fixes of all findings; if one alone does not suffice, all are tried together.
 
     Raises:
         CompareError: the program cannot be run.
@@ -51,21 +51,20 @@ def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -
 
 
 def is_worth_showing(proof: Proof) -> bool:
-    """Whether a candidate that only a run speaks for may be shown: it is proven, or every gradient is right though a
-    variable is another, or the program is refused as it is written and has the same loss with it."""
+    """True if a candidate may be shown on the evidence of runs alone: it is proven, or every gradient is right although
+    a variable differs, or PyTorch refuses the program as written and the loss is the same."""
     told = {each.template for each in proof.told}
     alike = bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
     return proof.verdict == "proven" or (alike and proof.verdict == "other numbers")
 
 
 def is_contradicted(proof: Proof) -> bool:
-    """Whether the gradients with a fix are not the derivative of the loss with it, and its proof says so."""
+    """True if the proof says that the gradients with the fix are not the derivative of its loss."""
     return any(each.template in (words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT) for each in proof.told)
 
 
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
-    """How far the gradients of the program as it is written are from those of its forward; of a silent finding about
-    saved values only."""
+    """Return the errors of the gradients as written, for a silent finding about saved values only."""
     if hazard.severity != "silent" or hazard.saved is None:
         return ()
     return bench.wrong_gradients[:MOST_DIFFERENCES]
@@ -133,7 +132,7 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
 
 @dataclass(frozen=True, slots=True)
 class _Apart:
-    """How a run with a fix differs from the one that its forward means."""
+    """Differences between a run with a fix and the run that its forward means."""
 
     told: Told
     differences: tuple[Difference, ...]
@@ -141,7 +140,7 @@ class _Apart:
 
 
 def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
-    """What differs, from runs of which all values are held while they are compared; None where nothing does."""
+    """Return the differences of two runs, holding all values meanwhile; None if there are none."""
     from inplace_magic.rerun.outcome import compare, is_rounding
 
     meant, ran = bench.run({}, copied=True, brief=False).outcome, bench.run(cured.changes, brief=False).outcome
@@ -158,12 +157,12 @@ _CUTS = re.compile(
     r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled"
     r"|\bdef (backward|vjp)\b|\.register_\w*hook\b"
 )
-"""Words of a text that can keep a gradient from being the derivative of the loss: a cut, or a backward of its own."""
+"""Words in a text that can make a gradient differ from the derivative of the loss: a cut, or a custom backward."""
 
 
 def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:
-    """The proof of a fix that leaves other numbers, as finite differences judge its gradients. Those of another loss
-    refute it, unless the program means such gradients, as one with a ``detach()`` of its own does."""
+    """Return the proof of a fix with other numbers, by finite differences. Gradients that are not the derivative of the
+    loss refute it, unless the program means such gradients, as by its own ``detach()``."""
     slope = bench.slope(cured.changes)
     if slope is None:
         return proof_of("other numbers", *told, *more, **facts)
@@ -174,8 +173,8 @@ def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[T
 
 
 def _means_others(bench: Bench, cured: _Cured) -> bool:
-    """Whether its text, and not what the fix adds to it, can be why gradients are not the derivative of the loss; and
-    those of the program as it is meant are not either, as far as that can be told."""
+    """True if the program's own text, not the fix, can make gradients differ from the derivative of the loss, and the
+    gradients that its forward means differ as well, as far as known."""
     before = {line.strip() for line in bench.lines}  # what is moved stands there already
     added = {line.strip() for hunks in cured.changes.values() for hunk in hunks for line in hunk.new} - before
     if any(map(_CUTS.search, added)) or not any(map(_CUTS.search, before)):
@@ -189,7 +188,7 @@ _NOWHERE: _Line = (None, None, 0)
 
 
 def _keys(report: Report, changes: Changes) -> dict[_Key, str]:
-    """The findings of a report that are alarms, by code and by the lines that they are about, and their codes."""
+    """Return the alarms of a report, by code and lines, and their codes."""
     found: dict[_Key, str] = {}
     for hazard in report.findings:
         if hazard.severity in ALARM:
@@ -198,7 +197,7 @@ def _keys(report: Report, changes: Changes) -> dict[_Key, str]:
 
 
 def _keys_of(hazard: Hazard, changes: Changes) -> set[_Key]:
-    """Code and lines of a finding, where the lines are after the changes."""
+    """Return code and lines of a finding, numbered after the changes."""
     places = (("wrote", hazard.mutation), ("saved", hazard.saved))
     known = {(hazard.code, role, _line(site, changes)) for role, site in places if site is not None}
     return known or {(hazard.code, hazard.variable or "", _NOWHERE)}

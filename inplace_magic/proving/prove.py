@@ -1,4 +1,4 @@
-"""The findings of a report with what trying their fixes showed."""
+"""Try the fixes of a report's findings."""
 
 from __future__ import annotations
 
@@ -22,10 +22,15 @@ _MOST_TRIED = 4
 _MOST_PROVEN = 3
 
 
-def cheapest(bench: Bench, report: Report, hazard: Hazard) -> Hazard:
-    """The finding with the cheapest fix that is proven, and the prices of all that were tried. Nothing else is tried
-    where its own fix is not proven or makes no copy, where the program is stopped before its end, or where each run
-    does something again that cannot be done on copies.
+def cheapest(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
+    """Return the finding with its cheapest proven fix, and the prices of all tried ones. Other fixes are tried only if
+    its own is proven and makes a copy, the program runs to its end, and no run acts outside the copies.
+
+    Args:
+        bench: runs the program with changes.
+        report: what the watch found.
+        hazard: the finding, with the proof of its own fix.
+        diffs: the changes that its own fix was tried with, itself among them.
 
     Raises:
         CompareError: the program cannot be run.
@@ -36,17 +41,17 @@ def cheapest(bench: Bench, report: Report, hazard: Hazard) -> Hazard:
     proof = hazard.proof
     if has_done_anything() or proof is None or proof.verdict != "proven" or hazard.price_bytes is None:
         return hazard
-    proven = [hazard]
+    proven = [(hazard, diffs)]
     for number, candidate in enumerate(candidates(story_of(report.trace), hazard)):
         if number >= _MOST_TRIED or len(proven) >= _MOST_PROVEN:
             break
         tried = judged(bench, report, candidate, [candidate.diff])
         if tried.verdict == "proven":
-            proven.append(replace(candidate, proof=tried))
+            proven.append((replace(candidate, proof=tried), [candidate.diff]))
     if len(proven) < 2 or any(told.template == words.STOPPED for told in proof.told):
         return hazard
     try:
-        priced = [(Price(each.diff, *bench.price(bench.changes([each.diff]))), each) for each in proven]
+        priced = [(Price(each.diff, *bench.price(bench.changes(made))), each) for each, made in proven]
     except CompareError:  # what is measured runs without the limits of a proof
         return hazard
     priced.sort(key=lambda entry: entry[0].nbytes)  # of equal ones the rule's own stays first
@@ -68,11 +73,12 @@ def _told(prices: tuple[Price, ...]) -> Told:
 
 
 PROVABLE = ("error", "silent")
-"""Severities of findings whose fixes are tried; of a warning the diff alone is."""
+"""Severities of findings whose fixes are tried; for a warning, only its diff."""
 
 
 def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) -> Report:
-    """The report with a proof for each finding of severity error or silent and each diff; see :meth:`.Report.prove`.
+    """Return the report with a proof for each finding of severity error or silent and each diff; see
+    :meth:`.Report.prove`.
 
     Args:
         allowed: files, commands and the network may be used again.
@@ -90,7 +96,8 @@ def proven(report: Report, frame: FrameType | None, *, allowed: bool = False) ->
 
 
 def _with_new(findings: list[Hazard], new: list[Hazard]) -> list[Hazard]:
-    """Findings with those that only the runs showed, behind the other serious ones; without warnings of their lines."""
+    """Return the findings and, after the serious ones, those that only the runs showed, without warnings of the same
+    lines."""
     blamed = {hazard.mutation for hazard in new if hazard.mutation is not None}
     kept = [hazard for hazard in findings if hazard.severity != "warning" or hazard.mutation not in blamed]
     serious = sum(hazard.severity in PROVABLE for hazard in kept)
@@ -100,7 +107,7 @@ def _with_new(findings: list[Hazard], new: list[Hazard]) -> list[Hazard]:
 def _tried(
     report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool
 ) -> tuple[list[Hazard], Told | None]:
-    """The findings with their fixes tried, then those that only the runs showed; and why it stopped, where it did."""
+    """Return the findings with tried fixes, then those that only the runs showed; and the reason for an early stop."""
     from inplace_magic.rerun.guard import Repeated
 
     tried: list[Hazard] = []
@@ -123,16 +130,16 @@ def _tried(
 
 
 def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
-    """A finding with its fix tried; where that is refuted, or there is none, with the first candidate that is not.
+    """Return a finding with its tried fix; if that is refuted or missing, with the first candidate that is not refuted.
 
-    A fix that leaves other numbers, and gradients that are not the derivative of its loss, gives way to any other.
+    Any other fix precedes one with other numbers whose gradients are not the derivative of its loss.
     """
     own = None
     if hazard.diff:
         own = replace(hazard, proof=judged(bench, report, hazard, diffs))
         assert own.proof is not None
         if own.proof.verdict != "refuted" and not is_contradicted(own.proof):
-            return cheapest(bench, report, own)
+            return cheapest(bench, report, own, diffs)
     shown, last = None, own if own is not None and own.proof is not None and own.proof.verdict != "refuted" else None
     count = 0
     about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right
@@ -155,14 +162,14 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
     if not count:
         return replace(hazard, proof=proof_of("not tried", Told(words.NO_DIFF), *more, gradient_errors=errors))
     why = Told(words.NONE_CURES, (("count", str(count)),)) if count > 1 else Told(words.DOES_NOT_CURE)
-    return replace(hazard, proof=proof_of("refuted", why, *more, gradient_errors=errors))
+    return replace(hazard, proof=proof_of("not tried", why, *more, gradient_errors=errors))  # the fix in words is not
 
 
 def _same_again(bench: Bench, report: Report) -> None:
-    """Runs the program as it is written.
+    """Run the program as written.
 
     Raises:
-        CompareError: it ends otherwise than when it was watched, so no fix can be judged by running it.
+        CompareError: it ends differently than under the watch, so runs cannot judge a fix.
     """
     from inplace_magic.rerun.run import failure_text
 
@@ -176,5 +183,5 @@ def _same_again(bench: Bench, report: Report) -> None:
 
 
 def _kind(error: str | None) -> str | None:
-    """An error without its numbers: of shapes, versions and addresses."""
+    """Return an error's text without its numbers: shapes, versions and addresses."""
     return None if error is None else re.sub(r"(0x)?[0-9a-f]*\d[0-9a-f]*", "", error)

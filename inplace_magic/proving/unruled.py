@@ -1,9 +1,9 @@
-"""The silent finding that needs no rule: the gradients that a program used are not those of its own forward.
+"""The silent finding that needs no rule: the program's gradients are not those that its forward means.
 
-The program runs twice, as it is written and with everything copied that autograd saves. Where the gradients of the two
-differ, some saved value was overwritten before backward read it, and PyTorch raised nothing. Which one is tried as
-well: of the saved tensors that were other ones when backward read them, those of one write at a time are replaced by
-their copies, and a write is named only where that changes the gradients. The record says which lines they are.
+The program runs twice, as written and with a copy of everything that autograd saves. If the gradients differ, some
+saved value was overwritten before backward read it, and PyTorch raised nothing. Further runs find the write: they
+replace the changed saved tensors of one write at a time by their copies, and a write is named only if that changes the
+gradients. The record has its line.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from inplace_magic.hazards.rules.saved_values_changed import CODE
 from inplace_magic.language import _, sentences
 from inplace_magic.proving.bench import Bench
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
@@ -27,18 +28,18 @@ if TYPE_CHECKING:
     from inplace_magic.rerun.saved_copies import ChangedSave
 
 _MOST = 6
-"""Writes that are tried one by one."""
+"""Number of writes that are tried one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Blamed:
-    """What the record says of a saved tensor whose values were changed."""
+    """The record's facts about a saved tensor whose values changed."""
 
     number: int
     saver: CallEvent | None = None
     meta: TensorMetadata | None = None
     write: Write | None = None
-    """The first write of it after the save; None where the record holds none."""
+    """Its first write after the save; None if the record has none."""
 
     @property
     def site(self) -> Callsite | None:
@@ -46,7 +47,7 @@ class _Blamed:
 
 
 def found(bench: Bench, report: Report) -> list[Hazard]:
-    """A finding for each write that made gradients wrong in silence and that no finding of the report is about.
+    """Return a finding for each write that made gradients silently wrong and has no finding in the report.
 
     Raises:
         CompareError: the program cannot be run.
@@ -56,11 +57,8 @@ def found(bench: Bench, report: Report) -> list[Hazard]:
         return []
     story = story_of(report.trace)
     changed, again = bench.changed_saves()
-    groups: dict[Callsite | int | None, list[_Blamed]] = {}
-    for save in changed:
-        blamed = _blamed(story, again, save)
-        key = blamed.site or (blamed.write.at if blamed.write is not None else None)
-        groups.setdefault(key, []).append(blamed)
+    blamed = [_blamed(story, again, save) for save in changed]
+    groups = grouped((each.site or (each.write.at if each.write is not None else None), each) for each in blamed)
     known = {site for hazard in report.findings if hazard.severity in ("error", "silent") for site in hazard.mutations}
     told = [group[0] for group in _guilty(bench, list(groups.values()))]
     if any(hazard.severity == "silent" and hazard.saved is not None for hazard in report.findings):
@@ -71,14 +69,14 @@ def found(bench: Bench, report: Report) -> list[Hazard]:
 
 
 def _guilty(bench: Bench, groups: Sequence[list[_Blamed]]) -> Iterator[list[_Blamed]]:
-    """Those without whose write the gradients are other ones; all that there are where no one alone is it."""
+    """Yield the saved tensors whose write changed the gradients; all of them if no single write did."""
     alone = len(groups) == 1  # then nothing else can have done it
     single = [group for group in groups[:_MOST] if alone or bench.matters({each.number for each in group})]
     yield from single or groups[:1]
 
 
 def _blamed(story: Story, again: Sequence[CallEvent], save: ChangedSave) -> _Blamed:
-    """Looks a saved tensor up, by its place among what the call got and gave, in the record of the watch."""
+    """Look up a saved tensor in the watch's record, by its position among the call's inputs and outputs."""
     index = save.call - 1
     now = next((call for call in again if call.index == index), None)
     then = story.calls.get(index)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def watched(runner: Runner, cells: dict[str, int], observer: watch | None = None) -> Report:
-    """The report of one run on copies.
+    """Return the report of one run on copies.
 
     Args:
         cells: execution count by compiled file name, for code of other cells.
-        observer: what watches; None: a new one.
+        observer: the watch; None: a new one.
     """
     from inplace_magic.rerun.backwards import Stopped
     from inplace_magic.rerun.program import CellProgram, StoryProgram

@@ -1,47 +1,44 @@
-"""``inplace_magic.why()``: why a script failed that nobody watched, asked where its error is handled, or later."""
+"""``inplace_magic.why()`` explains the failure of an unwatched script, in its ``except`` or later."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from inplace_magic.answering.asked import last_error
+from inplace_magic.answering.asked import answer_of, last_error
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _
+from inplace_magic.language import _, language
 from inplace_magic.proving.prove import proven
-from inplace_magic.record.blindness import RAN_AGAIN
+from inplace_magic.record.blindness import NOT_WATCHED, RAN_AGAIN
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-from inplace_magic.watching.api import analyze
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.raising_lines import RaisingLines
 
 _ALIKE = 80
-"""Characters of an error's text that tell it from others."""
+"""Number of characters that identify an error's text."""
 _MOST_ROUNDS = 50
 
 
 def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
-    """The report of a failure that nobody watched, with what trying the fixes showed.
+    """Return the report of an unwatched failure, with tried fixes.
 
-    Called in the ``except`` that handles the error, the lines of its ``try`` run again, watched and on copies of what
-    their variables hold now, behind those statements above them that built the graph. Called anywhere else, as in a
-    debugger, it is the statement of your outermost function that the traceback goes through. Your variables, gradients,
-    generators and files stay as they are. Where that cannot be done, or does not fail in the same way, the graph that
-    the error left tells what had been saved and which variable was changed; who changed it is not in it, and
-    ``report.blindness`` says so.
+    In the ``except`` that handles the error, the lines of its ``try`` run again, watched, on copies of their variables'
+    present values, after the statements above that built the graph. Elsewhere, as in a debugger, the statement of your
+    outermost function in the traceback runs again. Your variables, gradients, generators and files stay as they are. If
+    the lines cannot run, or fail differently, the report comes from what the error left, as by
+    :func:`inplace_magic.answer`, and ``report.blindness`` says so.
 
     Args:
-        error: None: the one that is being handled, else the last that nobody handled.
-        allowed: the lines may do again what they do to files, processes and the network.
+        error: the error; None: the one being handled, else the last unhandled one.
+        allowed: let the lines use files, processes and the network again.
 
     Raises:
-        CompareError: there is no error, or neither way can explain it; the text says why.
+        CompareError: there is no error, or nothing explains it; the text says why.
 
     Example:
         >>> try:
@@ -56,11 +53,11 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
         report, reason = _run_again(raised, sys._getframe(1), allowed=allowed)
     except CompareError as refused:
         report, reason = None, str(refused)
-    return report if report is not None else _told_by_the_graph(raised, reason)
+    return report if report is not None else _told_by_what_is_left(raised, reason)
 
 
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
-    """The report of the lines run again; None, and why, where that does not fail in the same way."""
+    """Return the report of running the lines again; or None and the reason, if they fail differently."""
     from inplace_magic.rerun.guard import Repeated
     from inplace_magic.rerun.raising_lines import raising_lines
     from inplace_magic.rerun.run import Failure, failure_text
@@ -81,11 +78,11 @@ def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tup
 
 
 def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None:
-    """The report of some lines run again; None where they do not raise the error.
+    """Return the report of running some lines again; None if they do not raise the error.
 
     Raises:
         CompareError: they cannot be run again.
-        Repeated: they were about to do what cannot be done on copies.
+        Repeated: they were about to act outside the copies.
     """
     from inplace_magic.proving.bench import Bench
 
@@ -99,16 +96,16 @@ def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None
     if report.trace.error is None or report.trace.error[:_ALIKE] != text[:_ALIKE]:
         return None
     first, last = block.lines
-    told = RAN_AGAIN.format(first=first, last=last)
-    report = replace(report, origin=block, trace=replace(report.trace, blindness=(*report.trace.blindness, told)))
+    sentence = RAN_AGAIN.format(first=first, last=last)
+    report = replace(report, origin=block, trace=replace(report.trace, blindness=(*report.trace.blindness, sentence)))
     return proven(report, block.frame, allowed=allowed)
 
 
 def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
-    """The lines with the statement above that binds what cannot be copied.
+    """Return the lines and the statement above them that binds the uncopyable value.
 
     Raises:
-        CopyError: none does.
+        CopyError: no statement binds it.
     """
     above = block.binding(refused.variable) if refused.variable is not None else None
     if above is None:
@@ -116,36 +113,31 @@ def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
     return replace(block, above=above)
 
 
-def _told_by_the_graph(raised: BaseException, reason: str) -> Report:
-    from inplace_magic.rerun.failed_graph import trace_of_graph
-
-    trace = None
-    with suppress(RuntimeError):  # a graph of another kind than those that are known
-        trace = trace_of_graph(raised)
-    if trace is None:
+def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
+    found = answer_of(raised)
+    if found is None:
         raise CompareError(
-            _("The lines cannot be run again: {reason}. And the error left no graph that tells more.").format(
+            _("The lines cannot run again: {reason}. And the error's graph and text show no cause.").format(
                 reason=reason.rstrip(".")
             )
         )
-    report = analyze(trace)
-    return replace(report, findings=tuple(_nobody_saw(hazard) for hazard in report.findings))
-
-
-def _nobody_saw(hazard: Hazard) -> Hazard:
-    """A finding of a graph alone, in words that say what is not in it."""
-    message = _(
-        "{tensor} was written in place after {node} had saved it for backward: it is at version {found}, and backward "
-        "expects version {expected}. Which line wrote it is not known, since nothing was watched."
-    )
-    told = message.format(
-        tensor=f"`{hazard.variable}`" if hazard.variable else _("A tensor"),
-        node=hazard.saved_by or _("a node"),
-        found=hazard.found_version,
-        expected=hazard.expected_version,
-    )
     advice = _(
         "Run the lines from the forward pass on again within `with inplace_magic.watch() as w:`; `w.report` names the "
         "line that wrote."
     )
-    return replace(hazard, message=told, fix=advice)
+    hazard = Hazard(
+        code=found.code,
+        severity="error",
+        message=found.message,
+        fix=found.fix or advice,
+        diff=found.diff or "",
+        variable=found.variable,
+        mutation=found.mutation,
+        saved=found.saved,
+        saved_by=found.saved_by,
+        expected_version=found.expected_version,
+        found_version=found.found_version,
+        raised=True,
+    )
+    trace = Trace(error=found.error, blindness=(NOT_WATCHED, *found.limits), framework=found.framework)
+    return Report(trace, (hazard,), language())

@@ -1,4 +1,4 @@
-"""The sentences of a proof, in English with what stands in them; :class:`.Told` says them in the reader's language."""
+"""The sentences of a proof, in English, with their values; :class:`.Told` translates them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ NOT_THE_SLOPE = N_(
     "written past autograd."
 )
 NO_SLOPE_MEANT = N_(
-    "By finite differences in float64, its gradients are not the derivative of the loss that it computes. The program "
-    "itself can be why, as by a `detach()` of its own, so this is not held against the fix."
+    "By finite differences in float64, its gradients are not the derivative of its loss. The program itself can cause "
+    "this, as by its own `detach()`, so it does not refute the fix."
 )
 CHEAPEST = N_("Of {count} proven fixes this one allocates the least: {nbytes} B a run, the next one {next} B.")
 AS_CHEAP = N_("Each of {count} proven fixes allocates {nbytes} B a run.")
@@ -45,8 +45,8 @@ STOPPED = N_("All runs stopped {count} backward passes after the failing one; th
 TOGETHER = N_("The fixes of the other findings are needed too.")
 NOT_HERE = N_("The program that this report is about is not in this process, so it cannot be run again.")
 NO_DIFF = N_("There is no automatic fix to try.")
-NONE_CURES = N_("{count} changes were tried; none is right.")
-DOES_NOT_CURE = N_("The one change that was tried is not right.")
+NONE_CURES = N_("It is no change of lines. {count} changes in its place were tried; none is right.")
+DOES_NOT_CURE = N_("It is no change of lines. The one change in its place that was tried is not right.")
 NO_CURE = N_("No change that was tried cures it.")
 REPEATS = N_("A second run would repeat what cannot be done on copies: {what}.")
 WRONG_NOW = N_(
@@ -54,22 +54,22 @@ WRONG_NOW = N_(
 )
 WRONG_FROM_ZERO = N_("As written, the gradient of `{name}` is wrong (element {element} is {wrong} instead of {right}).")
 _LONGEST = 200
-"""Characters of an error's text."""
+"""Most characters of an error's text."""
 
 
 def plain(sentence: str) -> Told:
-    """A sentence that is in the reader's language already."""
+    """Wrap text that must not be translated again."""
     return Told("{sentence}", (("sentence", sentence),))
 
 
 def with_error(template: str, error: str) -> Told:
-    """A sentence with the first line of an error."""
+    """Return a sentence with the first line of an error."""
     words = " ".join(error.split())
     return Told(template, (("error", words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"),))
 
 
 def of_differences(differences: Sequence[Difference], *, rounded: bool) -> Told:
-    """What differs, with one gradient, or else one value, as the example."""
+    """Return a sentence on the differences, with one gradient or value as an example."""
     best = next((each for each in differences if each.group == "gradient"), differences[0])
     old, new = best.values
     values = (("name", f"`{best.place}`"), ("new", new), ("old", old), ("count", str(len(differences) - 1)))
@@ -77,7 +77,7 @@ def of_differences(differences: Sequence[Difference], *, rounded: bool) -> Told:
 
 
 def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
-    """How wrong the worst gradient is, in a sentence; nothing where none is."""
+    """Return a sentence on the error of the worst gradient; None if there is none."""
     if not errors:
         return ()
     worst = errors[0]
@@ -93,14 +93,14 @@ def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
 
 
 def of_slope(gradient: float, difference: float, *, agrees: bool) -> tuple[Told, ...]:
-    """Whether the gradients are the derivative of the loss, in a sentence."""
+    """Return a sentence on whether the gradients are the derivative of the loss."""
     if agrees:
         return (Told(SLOPE),)
     return (Told(NOT_THE_SLOPE, (("gradient", f"{gradient:.4g}"), ("difference", f"{difference:.4g}"))),)
 
 
 def of_which(name: str) -> str:
-    """``model.weight`` of ``model.weight.grad`` and of ``grad(model.weight)[2]``."""
+    """Return ``model.weight`` for ``model.weight.grad`` and ``grad(model.weight)[2]``."""
     taken = re.fullmatch(r"grad\((.*)\)(\[\d+\])?", name)
     return taken[1] if taken is not None else name.removesuffix(".grad")
 

@@ -21,13 +21,13 @@ class Rank:
     size: int
     """How many there are, two or more."""
     run: str
-    """What tells this run, and this start of it, from others."""
+    """Identifies this run, and this start of it."""
     store: tuple[str, int] | None = None
     """Host and port of the store of torchrun's agent, which outlives every rank; None where a rank holds it."""
 
 
 def this_rank() -> Rank | None:
-    """The rank of this process; None where it runs alone."""
+    """Return the rank of this process; None where it runs alone."""
     known = os.environ
     try:
         number, size = int(known["RANK"]), int(known["WORLD_SIZE"])

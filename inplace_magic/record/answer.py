@@ -1,9 +1,9 @@
-"""What can be said of a failure that nobody watched."""
+"""The answer to an unwatched failure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from inplace_magic.record import codec
 from inplace_magic.record.places import Callsite
@@ -14,7 +14,7 @@ class Answer:
     """The cause of an error, read from what the failure left: traceback, live graph, names and source text."""
 
     code: str
-    """Stable code of the kind of error, the same as the code of a watch's finding where there is one."""
+    """Stable code of the kind of error, equal to that of a watch's finding, if any."""
     message: str
     """The cause in whole sentences, in the session's language."""
     error: str = ""
@@ -37,18 +37,18 @@ class Answer:
     """One sentence on what to change; never shown as tried."""
     diff: str | None = None
     """A unified diff of that change; not tried."""
-    framework: str = "torch"
-    """Whose error it is: ``"torch"`` or ``"paddle"``."""
+    framework: Literal["torch", "paddle"] = "torch"
+    """Framework of the error."""
     limits: tuple[str, ...] = ()
-    """Bounds that were reached, as sentences."""
+    """Limits that were reached, as sentences."""
 
     @property
     def mutation(self) -> Callsite | None:
-        """The line that caused the error, where it is certain."""
+        """The line that caused the error, if it is certain."""
         return self.candidates[0] if self.certain and self.candidates else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as JSON's plain types."""
+        """Return the answer as JSON's plain types."""
         return {**codec.to_plain(self), "mutation": codec.to_plain(self.mutation)}
 
     def __str__(self) -> str:

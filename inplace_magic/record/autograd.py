@@ -41,7 +41,7 @@ class SavedTensor:
     """Whether backward compares its version with the one at which it was saved, and raises."""
 
     def differs_at(self, call: int | None) -> bool:
-        """Whether the content was found changed when it was last compared before call `call`; None: at the end."""
+        """True if the content was found changed when it was last compared before call `call`; None: at the end."""
         seen = () if self.changed is None else (self.changed, *self.flips)
         return sum(call is None or index <= call for index in seen) % 2 == 1
 
@@ -70,7 +70,7 @@ class AutogradNode:
     """Name of the custom ``Function`` that it runs; None for a node of the framework's own."""
 
     def does(self, trait: Trait) -> bool:
-        """Whether any node of this name does that."""
+        """True if any node of this name does that."""
         return trait in self.traits
 
 
@@ -117,7 +117,8 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class IdleStep:
-    """A step of an optimizer that found no gradient on any of its parameters, and so moved nothing."""
+    """A step of an optimizer that found no gradient on any of its parameters, and so moved nothing; of the first step
+    of each, those parameters that it left out."""
 
     call: int
     """How many calls had begun."""
@@ -127,4 +128,6 @@ class IdleStep:
     parameters: int
     """How many it holds."""
     held: tuple[int, ...] = ()
-    """Those of them that the watch has met."""
+    """Those of them that require one and have none, as far as the watch has met them."""
+    moved: int = 0
+    """How many had a gradient."""

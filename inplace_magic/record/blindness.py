@@ -15,60 +15,58 @@ INSIDE_CALLS = N_(
 )
 SCRATCH = N_("CPU memory that one operator allocates and frees before it returns is not counted.")
 SAVED_EARLIER = N_(
-    "This PyTorch shows what autograd saved only right after the call: what a custom Function saved, and what was "
-    "saved before the watch, is not seen."
+    "This PyTorch version shows saved tensors only right after the call. Those of a custom Function, and those saved "
+    "before the watch, are not seen."
 )
 WRITES_ALONE = N_(
-    "At level `writes` only who wrote which memory is recorded, of the newest writes, to explain an error of backward; "
-    "nothing else is judged."
+    "Level `writes` records only the newest writes of each memory, to explain an error of backward. Nothing else is "
+    "judged."
 )
-WRITES_SAVER = N_("Which line made {node} is not recorded at level `writes`; level `calls` tells it.")
+WRITES_SAVER = N_("Level `writes` does not record which line made {node}; level `calls` does.")
 WRITES_FORGOTTEN = N_(
-    "The first write after the save is no longer among those that level `writes` keeps (--max-events); later ones are."
+    "Level `writes` has already discarded the first write after the save (--max-events); later writes remain."
 )
 WRITES_INCOMPLETE = N_(
-    "The first write after the save was not seen: it was made inside a torch function, on another thread or outside "
+    "The first write after the save was not seen: it happened inside a torch function, on another thread or outside "
     "torch."
 )
-WRITES_NOT_TOLD = N_("Which node refused, and so whose write it was, could not be told from the graph that failed.")
-NOT_WATCHED = N_(
-    "Nothing was watched: this is told from the graph that the error left, and which line wrote is not in it."
-)
-RAN_AGAIN = N_("Told from a second run of lines {first} to {last}, on copies of what their variables hold now.")
+WRITES_NOT_TOLD = N_("The failed graph does not show which node refused, so the write that it refused is unknown.")
+NOT_WATCHED = N_("Nothing was watched: this comes from the error, its graph and the text of the lines.")
+RAN_AGAIN = N_("This comes from a second run of lines {first} to {last}, on copies of their variables' present values.")
 TOO_LARGE = N_(
     "{count} storages ({nbytes} B) are shared with NumPy or other code outside torch and too large to be checked for "
-    "writes from there; --check-values checks them."
+    "outside writes; --check-values checks them."
 )
 FORGOTTEN = N_(
-    "To limit memory, {count} of {begun} calls were discarded (--max-events {limit}); each line's first calls, the "
-    "latest calls and all that may still matter to a backward were kept. Memory by line covers only what was kept."
+    "To limit memory, {count} of {begun} calls were discarded (--max-events {limit}). Each line's first calls, the "
+    "latest calls and all that backward may need remain. Memory by line covers only the remaining calls."
 )
 REPEATED = N_(
-    "{count} calls did again what 64 calls and more right before them had done, with nothing in between: of these it "
-    "is recorded how many they were and what they led to, and nothing else (--full records each of them)."
+    "{count} calls repeated the 64 or more calls right before them. Only their number and their effect are recorded "
+    "(--full records each of them)."
 )
 NOT_JUDGED = N_(
-    "Where calls were discarded, nothing is said of what did not happen: a gradient not cleared, a result not used."
+    "Because calls were discarded, no finding says that something did not happen, such as a gradient not cleared or a "
+    "result not used."
 )
 NAMES_LIMITED = N_(
-    "Which names, objects and modules hold which tensors was noted up to a limit, which this run reached: findings "
-    "that rest on what came after that are missing."
+    "This run reached the limit for recording which names, objects and modules hold which tensors. Findings that need "
+    "later ones are missing."
 )
-NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Python's stack had no room left for it.")
-EDITED = N_("{file} was changed after it was loaded: some lines of it are told by their numbers in the older version.")
+NO_ROOM = N_("Some calls at the end of a deep recursion were not recorded: Python's stack was full.")
+EDITED = N_("{file} was changed after it was loaded: some of its lines have the numbers of the older version.")
 THREADS = N_("The watched code started other Python threads ({count} or more). What they did was not seen.")
 PROCESSES = N_("The watched code started other processes ({count} or more). What they did was not seen.")
-GAVE_WAY = N_(
-    "The program began a watch of its own: this one ended there, and what came after is in the program's own report."
-)
+GAVE_WAY = N_("The program began its own watch: this one ended there, and the program's own report has the rest.")
 STEPPED_DOWN = N_(
-    "Level `ops` was asked for, and the watch went on at level `calls`: under any dispatch mode PyTorch refuses to "
-    "make an object of {names} from a tensor."
+    "The watch went on at level `calls` instead of `ops`: under any dispatch mode PyTorch refuses to make an object of "
+    "{names} from a tensor."
 )
-FORKED = N_("This is a forked child of the process that was watched; a child is not watched.")
+FORKED = N_("This is a forked child of the watched process; a child is not watched.")
 TOO_DEEP = N_(
-    "From {place} on, the autograd nodes of {count} results were not looked at, nor what they saved: their graphs are "
-    "too deep. PyTorch frees nodes that were looked at by recursion, and more of them would exhaust the stack."
+    "From {place} on, the graphs of {count} results are too deep: their autograd nodes, and the tensors that these "
+    "saved, were not read. PyTorch frees nodes that Python has read by recursion, and more of them would exhaust the "
+    "stack."
 )
 RAN_COMPILED = N_("`{call}` ({place}) ran compiled: what it did inside was not seen.")
 TRACED = N_("`{call}` ({place}): what PyTorch ran while it traced was not seen.")
@@ -81,16 +79,16 @@ REPLAYED = N_(
 MAY_HAVE_SKIPPED = N_(
     "`{call}` ({place}) may have skipped its writes, which only the device knows: no finding rests on them."
 )
-NOT_SEEN_MORE = N_("So it was with {count} more lines.")
+NOT_SEEN_MORE = N_("The same holds for {count} more lines.")
 INSIDE_PADDLE_CALLS = N_("Ops inside a call of Paddle, and backward's own ops, are not seen.")
 NO_OPS_OF_PADDLE = N_("Level `ops` does not exist for Paddle's tensors: they were watched at level `calls`.")
 NO_WRITES_OF_PADDLE = N_("Level `writes` does not exist for Paddle's tensors: they were watched at level `calls`.")
-UNKNOWN_SAVES = N_("What these calls keep for backward is not known: {call}. A later write to it goes unnoticed.")
-LATEST_KEPT = N_("{count} of {begun} calls were forgotten again to bound memory (--max-events {limit}).")
+UNKNOWN_SAVES = N_("It is unknown what these calls keep for backward: {call}. A later write to it is not reported.")
+LATEST_KEPT = N_("To limit memory, {count} of {begun} calls were discarded (--max-events {limit}).")
 PADDLE_TOO_OLD = N_("Paddle {file} is older than 3.0, the first version that can be watched: its calls were not seen.")
 TWO_FRAMEWORKS = N_(
-    "Calls of a second framework in the watched code: {count}. A report is about the tensors of one of them; watch the "
-    "other in a cell of its own."
+    "Calls of a second framework in the watched code: {count}. A report covers one framework; watch the other in its "
+    "own cell."
 )
 _EARLIER = (
     N_(
@@ -136,7 +134,7 @@ hold for every watch of a level, or are about details of what was seen."""
 
 
 def retold(sentence: str) -> str:
-    """A sentence of a trace in the current language; one that is not known here stays as it is."""
+    """Return a sentence of a trace in the current language; one that is not known here stays as it is."""
     for template in SENTENCES:
         match = _pattern(template).fullmatch(sentence)
         if match is not None:
@@ -145,7 +143,7 @@ def retold(sentence: str) -> str:
 
 
 def was_said(template: str, sentences: Iterable[str]) -> bool:
-    """Whether one of the sentences of a trace is this one."""
+    """True if one of the sentences of a trace is this one."""
     return any(_pattern(template).fullmatch(sentence) is not None for sentence in sentences)
 
 

@@ -45,8 +45,8 @@ def _names_of(kind: Any) -> tuple[str, ...] | None:
 
 
 def from_plain(hint: type[T], value: Any, where: str = "report") -> T:
-    """The inverse of :func:`to_plain`. Unknown keys, and unknown words where there may be several or none, are ignored,
-    so that an older reader opens a newer minor format.
+    """Return the inverse of :func:`to_plain`. Unknown keys, and unknown words where there may be several or none, are
+    ignored, so that an older reader opens a newer minor format.
 
     Raises:
         ReportFormatError: a value of another type than hinted; the text names the place.
@@ -64,8 +64,8 @@ def from_plain(hint: type[T], value: Any, where: str = "report") -> T:
 
 @cache
 def _one(value: Any) -> Any:
-    """The first of equal values: the calls of a line share its place, and those of an operation its traits, as they did
-    when they were recorded, and whoever asks each of them is answered once for all."""
+    """Return the first of equal values: the calls of a line share its place, and those of an operation its traits, as
+    they did when they were recorded, and whoever asks each of them is answered once for all."""
     return value
 
 
@@ -168,8 +168,8 @@ def _dataclass_reader(hint: Any) -> _Reader:
 
 
 def _taken_as_they_are(hint: Any) -> frozenset[type]:
-    """The types of JSON of which a hint allows every value, if it is a number that fits: most of what a report holds,
-    and no reader is asked."""
+    """Return the types of JSON of which a hint allows every value, if it is a number that fits: most of what a report
+    holds, and no reader is asked."""
     options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     return frozenset(option for option in options if option in _PLAIN)
 
@@ -196,5 +196,5 @@ def _union_reader(options: tuple[Any, ...]) -> _Reader:
 
 
 def _mismatch(wanted: str, value: Any) -> _Damage:
-    told = _("The saved report is damaged at {place}: expected {wanted}, found {found}.")
-    return _Damage(told, wanted=wanted, found=type(value).__name__)
+    text = _("The saved report is damaged at {place}: expected {wanted}, found {found}.")
+    return _Damage(text, wanted=wanted, found=type(value).__name__)

@@ -1,4 +1,4 @@
-"""What happened while the block ran: calls, operators, writes, each with the tensors as they were then."""
+"""The events of a watched block: calls, operators, writes, each with the tensors' metadata at that time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from inplace_magic.record.refusal import Refusal, RefusalKind
 from inplace_magic.record.traits import Trait
 
 Kind = Literal["ordinary", "view", "in-place", "metadata", "query"]
-"""What a call did, in this order of precedence: wrote a tensor (``in-place``), changed only shape or strides
-(``metadata``), gave another tensor on the same storage (``view``), gave new storage (``ordinary``), gave none
-(``query``)."""
+"""The effect of a call, in this order of precedence: it wrote a tensor (``in-place``), changed only shape or strides
+(``metadata``), returned another tensor on the same storage (``view``), returned new storage (``ordinary``), or returned
+no tensor (``query``)."""
 
 AccessType = Literal["READ", "WRITE"]
 
@@ -30,7 +30,7 @@ class TensorMetadata:
     storage: int | None = None
     """Serial number of the storage; views of each other share it. Shown as ``S1``."""
     counter: int | None = None
-    """Serial number of the version counter; views share it with their base, ``.data`` gets one of its own."""
+    """Serial number of the version counter; views share that of their base, ``.data`` has its own."""
     shape: tuple[int, ...] | None = None
     strides: tuple[int, ...] | None = None
     offset: int | None = None
@@ -50,7 +50,7 @@ class TensorMetadata:
 
     @property
     def is_trainable(self) -> bool:
-        """Whether backward puts a gradient into its ``.grad``: a leaf that requires grad, as every parameter is."""
+        """True if backward puts a gradient into its ``.grad``: a leaf that requires grad, as every parameter is."""
         return self.is_leaf and self.requires_grad
 
     @property
@@ -69,7 +69,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Values that a write was given and did not keep."""
+    """Values that a write lost."""
 
     kind: Literal["repeats", "flags", "fraction", "precision", "range"]
     """``repeats``: the index named elements more than once. ``flags``: it was made of a zero or a one for each row.
@@ -78,15 +78,15 @@ class Dropped:
     values: int
     """How many."""
     among: int
-    """Of so many that were given; with ``repeats``, of so many that the index named."""
+    """Number of all values; with ``repeats``, number of indexed positions."""
     example: Number | None = None
     """One of them."""
     largest: Number | None = None
-    """The largest magnitude of all that were given."""
+    """The largest magnitude of all values."""
     scalar: bool = False
-    """Whether a Python number was given, and no tensor."""
+    """True if the value was a Python number, not a tensor."""
     differ: bool = False
-    """With ``repeats``: whether one element was given two different values."""
+    """With ``repeats``: true if one element received two different values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Mutation:
     tensor: int
     version_before: int | None
     version_after: int | None
-    """Equal to ``version_before`` where PyTorch does not count the write (BatchNorm statistics, fused optimizers)."""
+    """Equal to ``version_before`` if PyTorch does not count the write (BatchNorm statistics, fused optimizers)."""
     storage: int | None = None
     counter: int | None = None
     values_before: tuple[Number, ...] | None = None
@@ -105,29 +105,29 @@ class Mutation:
     region: Region | None = None
     """The elements written by ``x[index] = …`` with a basic index; None: all of the tensor, or unknown ones."""
     dropped: Dropped | None = None
-    """None: nothing, as far as small CPU tensors tell."""
+    """Values that the write lost; None if none are known (small CPU tensors only)."""
     certain: bool = True
-    """False: the device alone knows whether it was written, such as by a fused step that a ``GradScaler`` may skip."""
+    """False if only the device knows whether it was written, as by a fused step that a ``GradScaler`` may skip."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignWrite:
-    """Content of a storage that changed between two calls: NumPy, DLPack or other code outside torch wrote it."""
+    """A change of a storage's content between two calls, by NumPy, DLPack or other code outside torch."""
 
     storage: int
     noticed: int
-    """Index of the call before which it was noticed; the call before that one had still seen the old content."""
+    """Index of the call before which it was noticed; the previous call still had the old content."""
     names: tuple[str, ...] = ()
     """Names of NumPy arrays in the user's namespace on the same memory."""
     callsite: Callsite | None = None
-    """The only statement between the two calls that can have done it; None when there are several or none."""
+    """The only statement between the two calls that can have written it; None if there are several or none."""
     beside: bool = False
-    """Another Python thread of the user's ran meanwhile: then only a statement is named that assigns to the memory."""
+    """True if another user thread ran meanwhile: then only a statement that assigns to the memory is named."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnseenWrite:
-    """A version that moved between two calls: something wrote the tensor where the watch could not look."""
+    """A version that moved between two calls, by a write that the watch could not see."""
 
     counter: int
     version_before: int | None
@@ -135,14 +135,14 @@ class UnseenWrite:
     noticed: int
     """Index of the call before which it was noticed."""
     callsite: Callsite | None = None
-    """The only statement that can have made it; None when there are several or none."""
+    """The only statement that can have written it; None if there are several or none."""
     beside: bool = False
     """As :attr:`ForeignWrite.beside`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """READ or WRITE of a tensor by an op."""
+    """A read or a write of a tensor by an op."""
 
     tensor: int
     type: AccessType
@@ -166,7 +166,7 @@ class CallEvent:
 
     index: int
     name: str
-    """As a reader would write it: ``torch.sigmoid``, ``Tensor.add_``, ``F.relu``."""
+    """Name for readers: ``torch.sigmoid``, ``Tensor.add_``, ``F.relu``."""
     kind: Kind
     callsite: Callsite | None = None
     inputs: tuple[TensorMetadata, ...] = ()
@@ -175,55 +175,54 @@ class CallEvent:
     """As they were when it returned."""
     mutations: tuple[Mutation, ...] = ()
     error: str | None = None
-    """``RuntimeError: text`` when the call raised."""
+    """``RuntimeError: text`` if the call raised."""
     refusal: Refusal | None = None
-    """What autograd refused, where that is why it raised."""
+    """Autograd's refusal, if that made it raise."""
     parent: int | None = None
-    """Index of the call, such as ``Tensor.backward``, that ran the user's code which made this call."""
+    """Index of the call, such as ``Tensor.backward``, whose user code made this call."""
     grad_enabled: bool = True
     mutated: tuple[TensorMetadata, ...] = ()
-    """The written tensors as they were when the call returned, in the order of ``mutations``."""
+    """The written tensors at the return of the call, in the order of ``mutations``."""
     sequence: int | None = None
     """PyTorch's number for the next autograd node of this thread when the call began; orders calls against nodes."""
     modules: tuple[str, ...] = ()
-    """Modules whose ``forward`` was running, outermost first: the name of the class that defines the ``forward``,
-    ``Module`` where Python does not tell it (3.10, or a function put in place of the method)."""
+    """Modules whose ``forward`` was running, outermost first: the class that defines the ``forward``, or ``Module`` if
+    Python does not know it (3.10, or a function in place of the method)."""
     within: str = ""
-    """Of a write that library code made, and not the line at `callsite` itself: the library's own expression, e.g.
-    ``self.num_batches_tracked.add_(1)``; empty where it could not be told."""
+    """For a write by library code, the library's expression, e.g. ``self.num_batches_tracked.add_(1)``; empty if
+    unknown."""
     traits: tuple[Trait, ...] = ()
-    """What the operation does in any call."""
+    """Traits of the operation, the same for any call."""
     passes: int = 1
-    """How many calls it stands for: the next ones, with nothing in between, were of the same function, at the same
-    place and on the same tensor. Of these nothing is recorded but the version and the values that they led to."""
+    """Number of calls that it represents: the next ones, with nothing in between, had the same function, place and
+    tensor. Of these only the final version and values are recorded."""
 
     def does(self, trait: Trait) -> bool:
-        """Whether the operation does that in any call."""
+        """True if the operation does that in any call."""
         return trait in self.traits
 
     def got(self, tensors: Container[int]) -> bool:
-        """Whether one of some tensors went into it."""
+        """True if one of these tensors is an input."""
         return any(meta.tensor in tensors for meta in self.inputs)
 
     @property
     def looks_at_values(self) -> bool:
-        """True if it goes to the values of what it got, as all do but questions for a shape, a flag and the like;
-        ``zeros_like`` asks for a shape, too."""
+        """True if it reads its inputs' values; not if it only asks for a shape, a flag and the like, as ``zeros_like``
+        does."""
         return (self.kind != "query" or self.does("reads values")) and not self.does("buffer")
 
     @property
     def gave_back(self) -> frozenset[int]:
-        """The tensors that it gave back as it had got them: ``x.to(device)`` gives `x` where there is nothing to
-        convert."""
+        """Return the inputs that it returned unchanged: ``x.to(device)`` returns `x` if there is nothing to convert."""
         if self.mutations or self.error is not None:
             return frozenset()
         return frozenset(meta.tensor for meta in self.inputs) & {meta.tensor for meta in self.outputs}
 
     def was_refused(self, kind: RefusalKind) -> bool:
-        """Whether autograd refused the call for this reason."""
+        """True if autograd refused the call for this reason."""
         return self.refusal is not None and self.refusal.kind == kind
 
     @property
     def operation(self) -> str:
-        """The name without what it belongs to: ``add_`` of ``Tensor.add_``."""
+        """The name without its owner: ``add_`` for ``Tensor.add_``."""
         return self.name.rpartition(".")[2]

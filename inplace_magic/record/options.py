@@ -1,6 +1,6 @@
-"""What a person can ask for, in three frozen records: what a watch records, how its report is shown, where it goes.
+"""The options in three frozen records: what a watch records, how its report is shown, where it goes.
 
-The flags of the magic mirror all three; ``watch()`` takes those that mean something in a script.
+The flags of the magic mirror all three; ``watch()`` takes those that apply to a script.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from inplace_magic.language import _, checked
 
 LEVELS = ("calls", "ops", "writes")
 SECTIONS = ("graph", "memory", "lines", "timeline", "tensors", "saved", "names", "unseen")
-"""Parts of a page that fold, in their order."""
+"""Foldable sections of a page, in their order."""
 SAVE_SUFFIXES = (".html", ".svg", ".png", ".dot", ".json", ".csv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
-    """What one watch records, and in which language its findings are told.
+    """What one watch records, and the language of its findings.
 
     Raises:
-        OptionError: a value that the option cannot take; the text says which it can.
+        OptionError: an invalid value; the text lists the valid ones.
     """
 
     level: str = "calls"
-    """``calls`` sees every torch call; ``ops`` also every aten op under it, at a higher cost; ``writes`` only who wrote
-    which memory, to name the writer when a backward fails, cheap enough for a run of hours."""
+    """``calls`` records every torch call; ``ops`` also every aten op under it, at a higher cost; ``writes`` only the
+    writes of each memory, to name the writer when a backward fails, cheap enough for a run of hours."""
     check_values: bool = False
     """Compare the content of all saved tensors, however large, at every backward."""
     full: bool = False
-    """Record each call in full. Else of more than 64 calls in a row that are the same (one function, at one place, that
-    writes one tensor, with nothing in between) only the first 64 are, and how many the others were."""
+    """Record each call in full. By default, of more than 64 equal calls in a row (one function, at one place, that
+    writes one tensor, with nothing in between) only the first 64 and the number of the others are recorded."""
     max_events: int = 100_000
-    """Calls kept at most; beyond it older ones are forgotten, except each line's first and what a backward may need. At
-    level ``writes`` the newest writes that are kept."""
+    """Most calls in a record; older ones are discarded, except each line's first and all that a backward may need. At
+    level ``writes``, the number of newest writes."""
     lang: str | None = None
     """Language of the report, ``en``, ``zh`` or ``auto``; None: that of the session."""
     max_values: int = 64
-    """Largest number of elements for which the values before and after a write are kept (CPU tensors)."""
+    """Largest tensor, in elements, whose values before and after a write are recorded (CPU only)."""
 
     def __post_init__(self) -> None:
         if self.lang is not None:
@@ -58,10 +58,10 @@ class WatchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowOptions:
-    """How a report is shown, on a page and in a file alike.
+    """How a report is shown, on a page and in a file.
 
     Raises:
-        OptionError: a section that does not exist.
+        OptionError: an unknown section.
     """
 
     raw: bool = False
@@ -69,7 +69,7 @@ class ShowOptions:
     graph: bool = True
     """Draw the autograd graph."""
     opened: tuple[str, ...] | None = None
-    """Sections that are open at first, of :data:`SECTIONS`, or ``all`` or ``none``; None: what suits the report."""
+    """Sections that are open at first, from :data:`SECTIONS`, or ``all`` or ``none``; None: by the report."""
 
     def __post_init__(self) -> None:
         for name in self.opened or ():
@@ -83,21 +83,21 @@ class ShowOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliverOptions:
-    """Where a report goes, besides the screen.
+    """Where a report goes besides the screen.
 
     Raises:
-        OptionError: a name that is none, or a file that no format is written to.
+        OptionError: an invalid name, or a file of no known format.
     """
 
     out: str | None = None
     """Name to bind the report to in the namespace of a shell."""
     widget: str | None = None
-    """Show the live widget too, below the report. The name of a variable to bind it to or, where that holds such a
-    widget already, to find it by and add the report; empty for a widget without a name."""
+    """Show the live widget too, below the report. The name of a variable to bind it to; if that holds a widget already,
+    the report is added to it. Empty for a widget without a name."""
     save: str | None = None
     """File to write the report to; the suffix picks the format."""
     prove: bool = False
-    """Try the fixes of the findings on copies, from what the variables held before the cell ran."""
+    """Try the fixes on copies, from the variables' values before the cell ran."""
 
     def __post_init__(self) -> None:
         if self.out is not None and not _is_variable(self.out):

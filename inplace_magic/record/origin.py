@@ -1,4 +1,4 @@
-"""How the watched program can be run again: known in the process that ran it, and of no saved report."""
+"""How the watched program can run again: known only in the process that ran it, not for a saved report."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Origin(Protocol):
     """Where a report came from."""
 
     def begun(self, frame: FrameType | None) -> AbstractContextManager[Any]:
-        """While the block runs, variables hold what the program is to begin with; gives what makes its programs.
+        """In this block, variables have the program's initial values; yields the maker of its programs.
 
         Args:
-            frame: the asker's, in whose callers the watched block may still be running.
+            frame: frame of the caller, above which the watched block may still be running.
 
         Raises:
             CompareError: it cannot be run again; the text says why.
@@ -26,14 +26,14 @@ class Origin(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ValuesNow:
-    """A tensor's elements at the moment of asking."""
+    """A tensor's present elements."""
 
     version: int | None
     shape: tuple[int, ...]
     first: tuple[Number, ...]
     """The first elements in row-major order."""
     smallest: Number | None = None
-    """None where it was not worked out: no elements, a large tensor, or one that is not in CPU memory."""
+    """None if unknown: no elements, a large tensor, or one outside CPU memory."""
     largest: Number | None = None
 
 
@@ -41,4 +41,4 @@ class LiveTensors(Protocol):
     """The tensors of a watch that may still be alive."""
 
     def values(self, tensor: int) -> ValuesNow | None:
-        """Values of the tensor with this serial number; None when it is gone or cannot be read now."""
+        """Return the values of the tensor with this serial number; None if it is gone or unreadable now."""

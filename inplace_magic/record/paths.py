@@ -31,30 +31,30 @@ def entries_in(path: str) -> Iterator[tuple[str, str]]:
 
 
 def without_keys(path: str) -> str:
-    """The same for ``grid[i][1]`` and ``grid[0][1]``: ``grid[][]``."""
+    """Return the same for ``grid[i][1]`` and ``grid[0][1]``: ``grid[][]``."""
     return _ENTRY.sub("[]", path)
 
 
 def has_plain_keys(path: str) -> bool:
-    """Whether each entry that it goes through stands under a number or a text, and none under a name."""
+    """True if each entry that it goes through stands under a number or a text, and none under a name."""
     return all(_PLAIN_ENTRY.fullmatch(step) for step in _ENTRY.findall(path))
 
 
 def is_entry(path: str) -> bool:
-    """Whether it is an entry of a container: ``kept["pre"]``, ``kept[0]``, ``kept[]``."""
+    """True if it is an entry of a container: ``kept["pre"]``, ``kept[0]``, ``kept[]``."""
     return path.endswith("]")
 
 
 def is_entry_of_text(path: str) -> bool:
-    """Whether it is an entry under a key that is text: ``kept["pre"]``."""
+    """True if it is an entry under a key that is text: ``kept["pre"]``."""
     return path.endswith('"]')
 
 
 def is_some_entry(path: str) -> bool:
-    """Whether it is an entry without a plain key: ``kept[]``."""
+    """True if it is an entry without a plain key: ``kept[]``."""
     return path.endswith("[]")
 
 
 def is_gradient(path: str) -> bool:
-    """Whether it is where a backward puts a gradient: ``net.weight.grad``."""
+    """True if it is where a backward puts a gradient: ``net.weight.grad``."""
     return path.endswith(".grad")

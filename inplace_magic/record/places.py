@@ -11,7 +11,7 @@ from inplace_magic.record.paths import is_some_entry
 
 
 class _Hashed:
-    """Room for a hash that was asked for once: no field, so neither compared, copied nor saved."""
+    """A slot for a cached hash: no field, so it is neither compared, copied nor saved."""
 
     __slots__ = ("_hash",)
     _hash: int
@@ -25,11 +25,11 @@ class Callsite(_Hashed):
     """A place in the user's own code, and through ``caller`` the chain of the user's own places that led to it."""
 
     line: int
-    """Line in the notebook's gutter (the magic line is line 1), or in the file. 0 when it is unknown."""
+    """Line in the notebook's gutter (the magic line is line 1), or in the file; 0 if unknown."""
     text: str = ""
     """The source line, without indentation."""
     cell: int | None = None
-    """Execution count of the cell that holds the line, None outside a notebook."""
+    """Execution count of the line's cell; None outside a notebook."""
     file: str | None = None
     """Path of the source file, None for a cell."""
     function: str = "<module>"
@@ -38,24 +38,23 @@ class Callsite(_Hashed):
     column: int | None = None
     end_column: int | None = None
     expression: str = ""
-    """Source of the expression that made the call, e.g. ``probs.mul_(2)``; empty when it could not be told."""
+    """Source of the expression that made the call, e.g. ``probs.mul_(2)``; empty if unknown."""
     statement: str = ""
-    """Source of the innermost simple statement around it; empty when it could not be told."""
+    """Source of the innermost simple statement around it; empty if unknown."""
     direct: bool = True
     """False when library code between this line and torch made the call, e.g. an ``nn.Module``."""
     parameters: tuple[str, ...] = ()
     """Names of the parameters of the function that holds the line."""
     shared_defaults: tuple[str, ...] = ()
-    """Those of them that have one object as the default for all calls, and that the function never binds anew."""
+    """Those with one default object for all calls, which the function never binds again."""
     outdated: bool = False
-    """The file was changed after its code was loaded: `line` is that of the older version, whose text is not known."""
+    """The file was changed after its code was loaded: `line` is that of the older version, whose text is unknown."""
     targets: tuple[str | None, ...] | None = None
-    """What the statement puts the value of the expression into: a name, a path such as ``self.memory``, ``kept[]`` for
-    an entry of a container, ``return``; several for an unpacking, None among them for what has no name. None where the
-    statement does something else with the value, or the text is not known."""
+    """Where the statement puts the value of the expression: a name, a path such as ``self.memory``, ``kept[]`` for an
+    entry of a container, ``return``; several for an unpacking, with None for a target without a name. None if the
+    statement does something else with the value, or the text is unknown."""
     indent: str = ""
-    """The white space before the statement where `column` does not tell it: it has tabs, or stands on an earlier
-    line."""
+    """The white space before the statement, if `column` does not show it: it has tabs, or stands on an earlier line."""
 
     def __hash__(self) -> int:
         # Of what tells places apart, and not of all their text: sites are looked up several times for each call. The
@@ -79,13 +78,13 @@ class Callsite(_Hashed):
 
     @property
     def bound(self) -> tuple[str | None, ...] | None:
-        """The variables, attributes and items that the value is bound to; None where the statement binds none to it."""
+        """The variables, attributes and items that the statement binds to the value; None if there are none."""
         others = self.targets is None or any(path == "return" or is_some_entry(path or "") for path in self.targets)
         return None if others else self.targets
 
     @property
     def chain(self) -> tuple[Callsite, ...]:
-        """The places that led here, the outermost first, and this one last."""
+        """The chain of callers, the outermost first, and this place last."""
         found = []
         site: Callsite | None = self
         while site is not None:
@@ -95,7 +94,7 @@ class Callsite(_Hashed):
 
     @property
     def handed_to(self) -> Callsite | None:
-        """Where the value goes to: this place, or that of the call by which functions returned it."""
+        """The place that receives the value: this one, or the call through which functions returned it."""
         site: Callsite | None = self
         while site is not None and site.targets == ("return",):
             site = site.caller
@@ -111,50 +110,50 @@ class Callsite(_Hashed):
 
     @property
     def around(self) -> Callsite:
-        """The place around a list, set or dict comprehension, which Python before 3.12 runs as a function of its own;
-        elsewhere this one."""
+        """The place around a list, set or dict comprehension, which Python before 3.12 runs as a function; otherwise
+        this one."""
         site = self
         while site.caller is not None and site.function.rsplit(".", 1)[-1] in _COMPREHENSIONS:
             site = site.caller
         return site
 
     def same_function(self, other: Callsite | None) -> bool:
-        """Whether both lie in one function, or both outside any function of one cell or file."""
+        """True if both lie in one function, or both outside any function of one cell or file."""
         return other is not None and (self.function, self.cell, self.file) == (other.function, other.cell, other.file)
 
     def same_line(self, other: Callsite | None) -> bool:
-        """Whether both lie on one line, whatever led there."""
+        """True if both lie on one line, with any callers."""
         return other is not None and self.line == other.line and self.same_function(other)
 
     def same_run(self, other: Callsite | None) -> bool:
-        """Whether both lie in one function and were reached by the same places: in one run of it, or in runs that one
-        line began, as in a loop."""
+        """True if both lie in one function with the same chain of callers: in one run of it, or in runs started by one
+        line, as in a loop."""
         return other is not None and self.same_function(other) and self.caller == other.caller
 
     def is_below(self, other: Callsite | None) -> bool:
-        """Whether this place, or one that led to it, lies in the same run of a function as another place."""
+        """True if this place, or one of its callers, lies in the same run of a function as another place."""
         return any(place.same_run(other) for place in self.chain)
 
     def is_below_function(self, other: Callsite | None) -> bool:
-        """Whether this place, or one that led to it, lies in the same function as another place."""
+        """True if this place, or one of its callers, lies in the same function as another place."""
         return any(place.same_function(other) for place in self.chain)
 
     def same_statement(self, other: Callsite | None) -> bool:
-        """Whether both lie in one statement, reached by the same places."""
+        """True if both lie in one statement, with the same chain of callers."""
         return (
             other is not None and (self.line, self.statement) == (other.line, other.statement) and self.same_run(other)
         )
 
     @property
     def holder(self) -> str:
-        """``Cell In[7]``, ``model.py`` or ``cell Hbol`` (marimo); empty for a watched block that lies in neither."""
+        """``Cell In[7]``, ``model.py`` or ``cell Hbol`` (marimo); empty for a watched block in neither."""
         if self.cell is not None:
             return f"Cell In[{self.cell}]"
         return "" if self.file is None else source_name(self.file)
 
     @property
     def place(self) -> str:
-        """``Cell In[7], line 4``, ``model.py:31`` or ``cell Hbol, line 2`` (marimo), as a reader would say it."""
+        """``Cell In[7], line 4``, ``model.py:31`` or ``cell Hbol, line 2`` (marimo), for readers."""
         if self.cell is not None:
             return f"{self.holder}, line {self.line}"
         if self.file is None:
@@ -167,7 +166,7 @@ class Callsite(_Hashed):
 
 
 def source_name(file: str) -> str:
-    """``model.py``; of a cell of marimo's, which is compiled to a file of its own, ``cell Hbol``."""
+    """``model.py``; ``cell Hbol`` for a marimo cell, which is compiled to its own file."""
     name = _last_part(file)
     cell = _OF_MARIMO.fullmatch(name)
     return name if cell is None else _("cell {name}").format(name=cell[1])
@@ -181,7 +180,7 @@ def _last_part(file: str) -> str:
 
 
 def where_they_part(*chains: tuple[Callsite, ...]) -> list[Callsite]:
-    """Of several :attr:`~Callsite.chain`, the places in the innermost function that all of them came to by the same
+    """For several :attr:`~Callsite.chain`, return the places in the innermost function that all reached by the same
     lines."""
     level = 0
     while level + 1 < min(map(len, chains)):

@@ -1,4 +1,4 @@
-"""What trying a fix showed, as plain frozen data. Part of the floor: standard library only."""
+"""The result of trying a fix, as plain frozen data. Part of the floor: standard library only."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ tried``: it could not be run, and ``reason`` says why."""
 
 @dataclass(frozen=True, slots=True)
 class GradientError:
-    """How far a gradient of the program as it is written is from that of its own forward."""
+    """The error of a gradient as written, against the gradient that the forward means."""
 
     name: str
-    """As the code reaches it: ``encoder.weight.grad``."""
+    """Its path in the code: ``encoder.weight.grad``."""
     relative: float | None
-    """Norm of the difference over the norm of the right gradient; None where that is 0, or not finite."""
+    """Norm of the difference over the norm of the right gradient; None if that is 0 or not finite."""
     element: tuple[int, ...]
-    """Index of the element that is off most."""
+    """Index of the element with the largest error."""
     values: tuple[float, float]
-    """That element as it is, and as it should be."""
+    """Its value as written, and the right value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What the program costs with one of several fixes that are proven."""
+    """The cost of the program with one of several proven fixes."""
 
     diff: str
     nbytes: int
-    """Of all tensors with memory of their own that one run makes."""
+    """Bytes of all tensors with their own memory in one run."""
     seconds: float
-    """Of the fastest of three runs."""
+    """Seconds of the fastest of three runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A sentence with what stands in it, so that it can be told in another language."""
+    """A sentence with its values, for translation into another language."""
 
     template: str
     """In English, with named placeholders."""
@@ -54,26 +54,26 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What trying the fix of a finding showed."""
+    """The result of trying a finding's fix."""
 
     verdict: Verdict
     reason: str
     """One or a few sentences, in the report's language."""
     differences: tuple[Difference, ...] = ()
-    """What the patched program leaves otherwise: the values of the original first, then those of the patched one."""
+    """Differences of the patched program: original values first, then patched ones."""
     gradient_errors: tuple[GradientError, ...] = ()
-    """Of a silent finding, the gradients that are wrong as the program is written, the worst first."""
+    """For a silent finding, the wrong gradients of the program as written, the worst first."""
     told: tuple[Told, ...] = ()
-    """What `reason` is made of."""
+    """The parts of `reason`."""
     prices: tuple[Price, ...] = ()
-    """Where several fixes are proven, what each costs, the one that is shown first; else empty."""
+    """The cost of each of several proven fixes, the shown one first; otherwise empty."""
 
 
 def proof_of(verdict: Verdict, *told: Told, **facts: Any) -> Proof:
-    """A proof whose reason is these sentences, in the current language."""
+    """Return a proof whose reason is these sentences, in the current language."""
     return Proof(verdict, sentences(*map(str, told)), told=told, **facts)
 
 
 def retold(proof: Proof | None) -> Proof | None:
-    """The same proof in the current language."""
+    """Return the same proof in the current language."""
     return proof and replace(proof, reason=sentences(*map(str, proof.told)))

@@ -29,7 +29,7 @@ class SortedCalls:
         return {key: site for key, calls in self._at.items() if (site := calls[0].callsite) is not None}
 
     def at(self, places: Iterable[int]) -> list[CallEvent]:
-        """The calls at some places, by the `id` that :attr:`sites` has for them."""
+        """Return the calls at some places, by the `id` that :attr:`sites` has for them."""
         return sorted(chain.from_iterable(map(self._at.__getitem__, places)), key=_INDEX)
 
     @cached_property
@@ -106,7 +106,7 @@ class SortedCalls:
         return [call for call in self.trace.calls if call.error is not None]
 
     def doing(self, trait: Trait, *others: Trait) -> Sequence[CallEvent]:
-        """The calls whose operation does that in any call, or one of several things."""
+        """Return the calls whose operation does that in any call, or one of several things."""
         if not others:
             return self._doing.get(trait, ())
         found = {call.index: call for each in (trait, *others) for call in self._doing.get(each, ())}

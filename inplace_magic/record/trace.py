@@ -1,10 +1,10 @@
 """The record of one watched block: plain frozen data, no torch objects, no behaviour.
 
-Capture writes a :class:`Trace`, everything else reads one. A trace can be saved, sent to a colleague and opened again
-on a machine without the model, so it holds only numbers, strings and tuples. Standard library only.
+Capture writes a :class:`Trace`, everything else reads one. A trace can be saved, sent to a colleague and opened on a
+machine without the model, so it has only numbers, strings and tuples. Standard library only.
 
 Serial numbers are the identities: tensor 3 is shown as ``T3``, storage 2 as ``S2``. Python's ``id`` and ``data_ptr``
-are kept as facts to show, never as keys, because the allocator gives the same address to several tensors in turn.
+are facts to show, never keys, because the allocator reuses addresses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from inplace_magic.record.names import (
     InplaceModule,
     KeptByHook,
     LocalName,
-    LoopStatement,
     MethodOf,
     ModuleName,
     SourceText,
@@ -34,71 +33,70 @@ from inplace_magic.record.refusal import Refusal
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Everything that one watch recorded."""
+    """The record of one watch."""
 
     calls: tuple[CallEvent, ...] = ()
     discarded: int = 0
-    """How many further calls ran and were recorded, and discarded again to limit memory."""
+    """Number of recorded calls that were discarded again to limit memory."""
     nodes: tuple[AutogradNode, ...] = ()
     saved: tuple[SavedTensor, ...] = ()
     storages: tuple[Storage, ...] = ()
     readings: tuple[MemoryReading, ...] = ()
-    """In the order of time; the last one of each device was read at the end of the watch."""
+    """In order of time; the last reading of each device is from the end of the watch."""
     backwards: tuple[Backward, ...] = ()
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
-    """Of parameters that replaced others, stand in several modules, or lie where something with a history lay."""
+    """Registrations of parameters that replaced others, belong to several modules, or lie on memory that had a
+    history."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()
     aliases: tuple[AliasStatement, ...] = ()
     bindings: tuple[Binding, ...] = ()
-    """Those that no call tells, as it does of its result (``Callsite.targets``), oldest first."""
+    """Bindings that no call's ``Callsite.targets`` has, oldest first."""
     methods: tuple[MethodOf, ...] = ()
-    """Of the first writes of each place that lies in a method."""
+    """For the first writes of each place in a method."""
     holdings: tuple[Holding, ...] = ()
-    """Of the first passes of each line that writes, and of those that read what it wrote, oldest first."""
-    loops: tuple[LoopStatement, ...] = ()
-    """Where `kept_by_hooks` says anything: the loops that may be over it."""
+    """For the first passes of each writing line, and of lines that read its tensor, oldest first."""
     hooked_modules: tuple[str, ...] = ()
     """Paths, from the user's namespace, of modules that carry a forward hook."""
     hooked_calls: tuple[int, ...] = ()
-    """Indices of calls whose output a forward hook of the layer kept, and no other hook can have kept, before another
-    layer, inside the same line of the user's, wrote it in place."""
+    """Indices of calls whose output only a forward hook of the layer can have kept, before another layer wrote it in
+    place within the same user line."""
     kept_by_hooks: tuple[KeptByHook, ...] = ()
     inplace_modules: tuple[InplaceModule, ...] = ()
     names: tuple[TensorName, ...] = ()
     local_names: tuple[LocalName, ...] = ()
     module_names: tuple[ModuleName, ...] = ()
     blindness: tuple[str, ...] = ()
-    """Sentences on what this watch could not observe."""
+    """Sentences on what this watch could not see."""
     threads_started: int = 0
-    """Python threads that can run the user's code and that the watched code started, at least; a watch sees none of
+    """At least so many Python threads were started by the watched code and can run user code; a watch sees none of
     their calls."""
     processes_started: int = 0
-    """Processes that run Python and that the watched code started, at least."""
+    """At least so many Python processes were started by the watched code."""
     faults: tuple[str, ...] = ()
-    """Faults of our own, contained; each asks to be reported."""
+    """Internal errors, which did not reach the program; each asks to be reported."""
     error: str | None = None
-    """What the watched block raised, as ``RuntimeError: text``."""
+    """Exception of the watched block, as ``RuntimeError: text``."""
     refusal: Refusal | None = None
-    """What autograd refused, where that is why the block ended."""
+    """Autograd's refusal, if it ended the block."""
     answer: Answer | None = None
-    """What the error left tells of its cause, where it is of autograd and nothing was refused that a rule is about."""
+    """The answer to an autograd error that no rule covers."""
     level: str = "calls"
     framework: Literal["torch", "paddle"] = "torch"
-    """Whose tensors these are."""
+    """Framework of the tensors."""
     torch_version: str = ""
-    """Of PyTorch; empty for a trace of another framework."""
+    """PyTorch's version; empty for another framework."""
     framework_version: str = ""
-    """Of a framework that is not PyTorch."""
+    """Version of a framework other than PyTorch."""
     cell: int | None = None
     source: tuple[str, ...] = field(default=())
     """The watched cell's lines, the magic line first; empty for ``with watch():``."""
     sources: tuple[SourceText, ...] = ()
-    """The other files and cells whose lines stand in the calls, as long as their text is what ran."""
+    """Other files and cells with recorded lines, if their text is what ran."""
 
     @property
     def ran(self) -> int:
-        """How many calls ran: the recorded ones, those for which one of these stands, and the discarded ones."""
+        """Number of calls that ran: recorded, repeated and discarded ones."""
         return sum([call.passes for call in self.calls]) + self.discarded

@@ -44,7 +44,6 @@ Trait = Literal[
     "may hand back",  # taken for a copy by many; where it gives a view, or the tensor itself, it made none
     "detached",  # a tensor on the same memory that is no part of the graph
     "buffer",  # a tensor that is there to be filled
-    "unfilled",  # a tensor on new memory, with whatever stands in it
     "gives address",  # others than the framework can find the memory by it
     "picks",  # elements of its input, unchanged: as a view, or in a new tensor
     "clone",  # a copy, always
@@ -53,7 +52,6 @@ Trait = Literal[
     "normalises scores",  # where a score was `-inf`, zero; and a gradient of zero
     # what it reads
     "reads values",  # gives no tensor, and what it gives depends on values, not on shapes
-    "sums up",  # every element it is given, into one or into one for each row
     "compares",  # holds one tensor against another, or brings one up to the other
     # what it does to a tensor as an object
     "sets gradient",  # gives it another gradient or takes it away, nothing is written: `x.grad = None`

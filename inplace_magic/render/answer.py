@@ -64,7 +64,7 @@ def html_of(answer: Answer, *, below: bool = False) -> str:
     fix = tag("div", css, tag("b", "", esc(_("Fix: "))), prose(answer.fix)) if answer.fix else ""
     last = [prose(sentence) for sentence in (*_remarks(answer), closing(answer)) if sentence]
     foot = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", "<br>".join(last)) if last else ""
-    cure = fix + diffs.as_markup(answer.diff or "", {})
+    cure = fix + diffs.to_markup(answer.diff or "")
     return card(tag("div", f"border-left:4px solid {accent};padding:0 0 0 10px", head, shown, cure, foot))
 
 
@@ -80,10 +80,10 @@ def closing(answer: Answer) -> str:
         return _("Put `%%inplace_watch` on top of the cell and run it again to see what each line did.")
     if cell is None:
         return _("– Not tried.") if answer.fix or answer.diff else ""
-    told = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
+    text = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
     if answer.fix or answer.diff:
-        told = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
-    return told.format(number=cell)
+        text = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
+    return text.format(number=cell)
 
 
 def failing_cell(answer: Answer) -> int | None:

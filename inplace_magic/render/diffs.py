@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from inplace_magic.language import _, ngettext
@@ -23,21 +22,16 @@ _COLOURS = {
 }
 
 
-def diff_lines(finding: Hazard) -> list[str]:
-    """The diff, at most :data:`MAX_LINES` of it; empty where there is none."""
-    return lines_of(finding.diff)
-
-
 def lines_of(diff: str) -> list[str]:
-    """As :func:`diff_lines`, of the text of a diff."""
+    """The diff, at most :data:`MAX_LINES` of it; empty where there is none."""
     lines = diff.split("\n") if diff else []
     more = len(lines) - MAX_LINES
     if more <= 0:
         return lines
-    said = ngettext(
+    text = ngettext(
         "@@ {count} more line in the finding's `diff` @@", "@@ {count} more lines in the finding's `diff` @@", more
     )
-    return [*lines[:MAX_LINES], said.format(count=more)]
+    return [*lines[:MAX_LINES], text.format(count=more)]
 
 
 def is_tried(finding: Hazard) -> bool:
@@ -58,13 +52,12 @@ def price(finding: Hazard) -> str:
     return _("This costs one copy of {size}.").format(size=words.bytes_of(finding.price_bytes))
 
 
-def to_markup(finding: Hazard) -> str:
-    """The diff as HTML; empty where there is none."""
-    return as_markup(finding.diff, {"class_": "inplace-magic-fix"} if is_tried(finding) else {})
+def to_markup(diff: str, *, tried: bool = False) -> str:
+    """The diff as HTML; empty where there is none.
 
-
-def as_markup(diff: str, marked: Mapping[str, str]) -> str:
-    """As :func:`to_markup`, of the text of a diff; `marked` are attributes of the element."""
+    Args:
+        tried: a button may copy it, see :func:`is_tried`.
+    """
     lines = lines_of(diff)
     if not lines:
         return ""
@@ -77,4 +70,4 @@ def as_markup(diff: str, marked: Mapping[str, str]) -> str:
         f"font-family:{style.CODE_FONTS};font-size:13px;background:{style.CARD};color:{style.INK};"
         f"border:1px solid {style.LINE};padding:2px 8px;margin:4px 0;overflow-x:auto;white-space:pre;line-height:1.35"
     )
-    return tag("pre", css, "\n".join(rows), **marked)
+    return tag("pre", css, "\n".join(rows), **({"class_": "inplace-magic-fix"} if tried else {}))

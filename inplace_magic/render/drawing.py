@@ -22,6 +22,7 @@ from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import style, words
 from inplace_magic.render.roles import Roles, roles_of
 from inplace_magic.render.temporaries import without_temporaries
@@ -132,15 +133,15 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         cut = _folded(outline.tree, roles, expanded, limit)
         if len(cut) > MAX_NODES:
             near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
-            said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
-            captions = [*captions, said.format(shown=len(near), count=len(whole))]
+            text = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
+            captions = [*captions, text.format(shown=len(near), count=len(whole))]
             cut = FoldedGraph(near)
         elif cut.folds and not cut.whole:
             inside = words.calls_of(sum(fold.ran for fold in cut.folds))
-            said = ngettext(
+            text = ngettext(
                 "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
             )
-            captions = [*captions, said.format(calls=inside, count=len(cut.folds))]
+            captions = [*captions, text.format(calls=inside, count=len(cut.folds))]
     graph = cut.graph
     makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}
@@ -239,7 +240,7 @@ def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
 
 def _is_step(tensor: TensorVertex, first: int) -> bool:
     """Whether a parameter was written after training began: what an optimizer's step is about."""
-    return tensor.mutated and _is_parameter(tensor) and tensor.made_by is not None and tensor.made_by > first
+    return tensor.mutated and tensor.is_trainable and tensor.made_by is not None and tensor.made_by > first
 
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
@@ -287,7 +288,7 @@ def _within_calls(
         if tensor.key in named:
             continue
         into = targets.get(tensor.key)
-        if into is not None and not tensor.is_variable and (len(into) == 1 or _is_parameter(tensor)):
+        if into is not None and not tensor.is_variable and (len(into) == 1 or tensor.is_trainable):
             for key in into:
                 reads.setdefault(key, []).append(tensor)
         elif tensor.mutated and "+" in tensor.key and len(sources[tensor.key]) == 1:
@@ -319,11 +320,6 @@ def _moved_into(call: str, outline: Outline) -> list[str]:
     return said
 
 
-def _is_parameter(tensor: TensorVertex) -> bool:
-    facts = tensor.facts
-    return facts is not None and facts.is_trainable
-
-
 def _listed(tensors: list[TensorVertex]) -> str:
     first = tensors[0]
     label = words.tensor_label(first.tensor, {first.tensor: first.name})
@@ -335,9 +331,7 @@ def _listed(tensors: list[TensorVertex]) -> str:
 def _makers(whole: AutogradGraph, graph: AutogradGraph, roles: Roles) -> dict[str, CallVertex]:
     # Of the whole graph: a call whose inputs are merely not drawn did not make its output out of nothing.
     reached = {edge.target for edge in whole.edges}
-    outputs: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        outputs.setdefault(edge.source, []).append(edge.target)
+    outputs = grouped((edge.source, edge.target) for edge in graph.edges)
     named = set(roles.keys)
     alone = (call for call in graph.calls if call.key not in reached and call.key not in named and call.error is None)
     return {outputs[call.key][0]: call for call in alone if len(outputs.get(call.key, ())) == 1}

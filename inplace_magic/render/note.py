@@ -63,5 +63,7 @@ def _within_an_error(text: str, report: Report) -> str:
 
 def _changed(finding: Hazard, room: int) -> list[str]:
     """What the fix changes, where there is room for all of it."""
-    lines = [f"  {line}" for line in diffs.diff_lines(finding) if line[:1] in "-+" and line[:3] not in ("---", "+++")]
+    lines = [
+        f"  {line}" for line in diffs.lines_of(finding.diff) if line[:1] in "-+" and line[:3] not in ("---", "+++")
+    ]
     return lines if len(lines) <= room else []

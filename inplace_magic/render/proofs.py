@@ -30,16 +30,10 @@ def _word(proof: Proof) -> tuple[str, str]:
 
 def to_line(finding: Hazard) -> str:
     """``✓ Proven. With it …``; empty where nothing was tried."""
-    proof = finding.proof
-    if proof is None:
+    if finding.proof is None:
         return ""
-    return in_words(proof)
-
-
-def in_words(proof: Proof) -> str:
-    """What trying a fix showed, in one line."""
-    symbol, word = _word(proof)
-    return f"{symbol} {sentences(word, proof.reason)}"
+    symbol, word = _word(finding.proof)
+    return f"{symbol} {sentences(word, finding.proof.reason)}"
 
 
 def to_markup(finding: Hazard) -> str:
@@ -47,11 +41,6 @@ def to_markup(finding: Hazard) -> str:
     proof = finding.proof
     if proof is None:
         return ""
-    return as_markup(proof)
-
-
-def as_markup(proof: Proof) -> str:
-    """What trying a fix showed, as HTML."""
     symbol, word = _word(proof)
     ink = style.GREEN_INK if proof.verdict == "proven" else style.INK
     head = tag("b", f"color:{ink}", esc(f"{symbol} {word} "))

@@ -86,7 +86,7 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
         lines += [f"  {line}".rstrip() for line in to_lines(excerpt)]
         lines.append("")
     lines.append("  " + _("Fix: {fix}").format(fix=sentences(finding.fix, diffs.price(finding))))
-    lines += [f"    {line}" for line in diffs.diff_lines(finding)]
+    lines += [f"    {line}" for line in diffs.lines_of(finding.diff)]
     if finding.proof is not None:
         lines.append(f"  {proofs.to_line(finding)}")
     return _lines(lines)
@@ -150,5 +150,5 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 
 def _left_out(more: int, whole: str) -> list[str]:
-    said = _("... and {count} more lines; {frame} gives everything.")
-    return [said.format(count=more, frame=whole)] if more > 0 else []
+    text = _("... and {count} more lines; {frame} gives everything.")
+    return [text.format(count=more, frame=whole)] if more > 0 else []

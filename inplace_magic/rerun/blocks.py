@@ -37,7 +37,7 @@ class Block:
 
     @classmethod
     def at(cls, frame: FrameType) -> Block:
-        """The block that a frame begins now."""
+        """Return the block that a frame begins now."""
         own = frame.f_code.co_flags & inspect.CO_OPTIMIZED
         outside = not own and frame.f_locals is frame.f_globals
         return cls(frame.f_code, frame.f_lineno, frame.f_globals if outside else None)
@@ -98,7 +98,7 @@ class Staged:
     namespace: dict[str, Any]
 
     def quiet(self) -> contextlib.AbstractContextManager[Any]:
-        """A context in which nothing is printed."""
+        """Return a context in which nothing is printed."""
         stack = contextlib.ExitStack()
         stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(contextlib.redirect_stderr(io.StringIO()))

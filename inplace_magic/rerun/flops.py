@@ -33,7 +33,7 @@ class Counts:
     """Elements of the parameters of all modules that ran, each counted once; known when the block has ended."""
 
     def rows(self) -> tuple[Cost, ...]:
-        """The costs, in the order in which they first came up."""
+        """Return the costs, in the order in which they first came up."""
         return tuple(Cost(*key, *values) for key, values in self.costs.items() if values[1] or values[2])
 
 
@@ -207,7 +207,7 @@ MOVES = frozenset(  # words of a table, so written as words
 
 
 def _tags(func: Any, name: str) -> set[str]:
-    """Names of the operator's tags and, since some in-place operators lack theirs, of its twin that is not."""
+    """Return names of the operator's tags and, since some in-place operators lack theirs, of its twin that is not."""
     twin = getattr(getattr(torch.ops.aten, name, None), func._overloadname, func)
     return {str(tag).rsplit(".", 1)[-1] for tag in (*func.tags, *twin.tags)}
 
@@ -228,7 +228,7 @@ def element_operations(func: Any, name: str, args: Any, out: Any) -> int | None:
 
 
 def _is_backward(name: str) -> bool:
-    """Whether it is the backward of an operator with one operation per element."""
+    """True if it is the backward of an operator with one operation per element."""
     forward = name.removesuffix("_backward")
     if forward == name:
         return False

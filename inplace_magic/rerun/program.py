@@ -1,4 +1,4 @@
-"""What a comparison runs: a cell's code in the notebook's namespace, or a callable with its arguments."""
+"""The program of a comparison: a cell's code in the notebook's namespace, or a callable with its arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 RESULT = "result"
-"""What the value of a callable, and of a cell's last expression, is called."""
+"""Name of a callable's result and of the value of a cell's last expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class CellProgram:
     """Code of a cell.
 
     Args:
-        body: its statements, without the last one where that is an expression.
-        last: the last expression; None where there is none.
+        body: its statements, without a last expression.
+        last: the last expression, or None.
     """
 
     name: str
@@ -54,7 +54,7 @@ class CellProgram:
         return values[0] if len(values) == 1 else values
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """The value, then every name that the cell bound."""
+        """Yield the value, then every name that the cell bound."""
         if self.last is not None or self.compares_result:
             yield RESULT, value
         steps = (step for code in (self.body, *self.quoted) for step in dis.get_instructions(code))
@@ -70,14 +70,14 @@ class CellProgram:
 
 @dataclass(frozen=True, slots=True)
 class CallProgram:
-    """A callable and what it is called with."""
+    """A callable and its arguments."""
 
     name: str
     function: Callable[..., Any]
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    """What the positional arguments are called."""
+    """Names of the positional arguments."""
     namespace: None = None
     codes: tuple[CodeType, ...] = ()
 
@@ -92,11 +92,11 @@ class CallProgram:
         return function(*args, **kwargs)
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """What it returned."""
+        """The result of the call."""
         yield RESULT, value
 
     def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-        """The arguments and the callable itself, whose parameters go by their own names."""
+        """Yield the arguments and the callable itself, whose parameters go by their own names."""
         function, args, kwargs = roots
         for position, value in enumerate(args):
             yield self.names[position] if position < len(self.names) else f"inputs[{position}]", value
@@ -113,7 +113,7 @@ def program_of(
     source: str,
     cell: int | None = None,
 ) -> CellProgram:
-    """The program of some statements that run in a namespace; see :class:`CellProgram`.
+    """Return the program of some statements that run in a namespace; see :class:`CellProgram`.
 
     Raises:
         SyntaxError: they cannot stand outside of a function, such as ``return``.
@@ -130,7 +130,7 @@ def program_of(
 
 @dataclass(frozen=True, slots=True)
 class StoryProgram:
-    """Programs of one namespace that run one after the other, as cells do.
+    """Programs of one namespace that run in turn, like cells.
 
     Args:
         parts: in their order; at least one.
@@ -177,7 +177,7 @@ class StoryProgram:
         return None
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """The value, then every name that any of them bound."""
+        """Yield the value, then every name that any of them bound."""
         seen: set[str] = set()
         for part in reversed(self.parts):
             for name, bound in part.outputs(value):

@@ -45,13 +45,13 @@ class RaisingLines(Block):
         Raises:
             CompareError: they are not there.
         """
-        suite, place, body = _found(tree, line)
+        suite, place, body = _suite_of(tree, line)
         return [*suite[max(0, place - self.above) : place], *body]
 
     def binding(self, name: str) -> int | None:
         """How many statements above have to be taken in so that one of them binds a name; None where none does."""
         tree = ast.parse("".join(linecache.getlines(self.code.co_filename)))
-        suite, place, _body = _found(tree, self.line)
+        suite, place, _body = _suite_of(tree, self.line)
         for above in range(self.above + 1, place + 1):
             if name in variables_bound(suite[place - above]):
                 return above
@@ -66,8 +66,8 @@ class RaisingLines(Block):
 
 
 def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[RaisingLines]:
-    """The lines that raised an error, by the functions of the user's that the traceback goes through: that of the
-    asker, or else the outermost, first.
+    """Return the lines that raised an error, by the functions of the user's that the traceback goes through: that of
+    the asker, or else the outermost, first.
 
     Raises:
         CompareError: no line of the user's own files is in it.
@@ -84,7 +84,7 @@ def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[Rai
 
 
 def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
-    """The entries of a traceback that are of the user's own files, the outermost first."""
+    """Return the entries of a traceback that are of the user's own files, the outermost first."""
     libraries = library_folders()
     found = []
     while traceback is not None:
@@ -95,8 +95,8 @@ def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
     return found
 
 
-def _found(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.stmt]]:
-    """The suite that the lines stand in, the place of their first statement there, and the statements."""
+def _suite_of(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.stmt]]:
+    """Return the suite that the lines stand in, the place of their first statement there, and the statements."""
     suites: list[list[ast.stmt]] = [tree.body]
     tried = None
     outer: list[ast.stmt] = tree.body

@@ -104,7 +104,7 @@ def _compiled(lines: Iterable[str], name: str) -> CodeType:
 
 
 def _twins(module: CodeType, hunks: list[Hunk], lines: tuple[str, ...]) -> dict[tuple[str, int], CodeType]:
-    """The functions of the changed text by name and line of those that they stand for."""
+    """Return the functions of the changed text by name and line of those that they stand for."""
     old_line = {moved(line, hunks): line for line in range(1, len(lines) + 1)}
     return {
         (code.co_name, old_line[code.co_firstlineno]): code
@@ -114,7 +114,8 @@ def _twins(module: CodeType, hunks: list[Hunk], lines: tuple[str, ...]) -> dict[
 
 
 def _what_none_has(codes: list[CodeType], hunks: list[Hunk], name: str) -> str:
-    """A sentence where a change is of a line that ran when a module was imported, or a class made; else empty."""
+    """Return a sentence where a change is of a line that ran when a module was imported, or a class made; else
+    empty."""
     taken = {
         line
         for code in codes

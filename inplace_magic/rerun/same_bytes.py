@@ -1,4 +1,4 @@
-"""Whether tensors hold the same bytes, told without a copy of either."""
+"""Compare the bytes of tensors without copying them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Digest:
 
 
 def digest(tensor: torch.Tensor) -> bytes:
-    """A digest of the values of a plain tensor, in their order, whatever its strides."""
+    """Return a digest of the values of a plain tensor, in their order, whatever its strides."""
     found = hashlib.blake2b(digest_size=32)
     for piece in _pieces(tensor):
         here = piece.cpu()
@@ -33,7 +33,7 @@ def digest(tensor: torch.Tensor) -> bytes:
 
 
 def same_content(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether two plain tensors of one layout hold the same bytes; False where that cannot be told."""
+    """True if two plain tensors of one layout have the same bytes; False if unknown."""
     if type(one) not in PLAIN_TENSORS or type(other) not in PLAIN_TENSORS:
         return False
     if {one.layout, other.layout} != {torch.strided} or (one.dtype, one.device) != (other.dtype, other.device):
@@ -47,7 +47,7 @@ def same_content(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _pieces(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The bytes of a tensor's values, in pieces."""
+    """Yield the bytes of a tensor's values, in pieces."""
     if tensor.numel():
         flat = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
         yield from torch.split(flat.view(torch.uint8), _BYTES_AT_ONCE)

@@ -48,7 +48,7 @@ def same_settings() -> Iterator[None]:
 
 
 def generators() -> list[tuple[Any, Callable[[Any], object]]]:
-    """The state of each generator, and how to set it."""
+    """Return the state of each generator, and how to set it."""
     found: list[tuple[Any, Callable[[Any], object]]] = [
         (random.getstate(), random.setstate),
         (torch.get_rng_state(), torch.set_rng_state),
@@ -64,5 +64,5 @@ def generators() -> list[tuple[Any, Callable[[Any], object]]]:
 
 
 def cuda_is_used() -> bool:
-    """Whether this process has begun to use CUDA; asking does not begin it."""
+    """True if this process has begun to use CUDA; asking does not begin it."""
     return torch.cuda.is_available() and bool(torch.cuda.is_initialized())  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Where a program keeps what it reads: the places that must hold copies while a variant runs.
+"""The places of a program's variables, which must hold copies while a variant runs.
 
 A function that is defined in one cell and called in another reads ``model`` from the notebook's namespace, not from an
 argument. Copying its arguments would leave the user's own model in its hands. So from the code that will run we follow
@@ -45,7 +45,7 @@ NOT_OF_PADDLE = N_(
     "watches both."
 )
 _SHELL_NAMES = re.compile(r"get_ipython|exit|quit|open|display|__\w+__")
-"""What IPython itself keeps in the namespace. It stays as it is; outputs (``_``, ``Out``) are the user's."""
+"""IPython's own names in the namespace, which stay; outputs (``_``, ``Out``) are the user's."""
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _NAMING = (*_LOADS, *_STORES, "STORE_NAME", "IMPORT_NAME")
@@ -75,7 +75,7 @@ class Place:
 
 @dataclass(slots=True)
 class State:
-    """What the search found."""
+    """The result of the search."""
 
     places: list[Place] = field(default_factory=list)
     tensors: list[torch.Tensor] = field(default_factory=list)
@@ -95,7 +95,7 @@ def find_state(
     *,
     without: frozenset[str] = frozenset(),
 ) -> State:
-    """The variables that some code can reach.
+    """Return the variables that some code can reach.
 
     Args:
         codes: code that will run in `namespace`.
@@ -116,7 +116,7 @@ def find_state(
 
 
 def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
-    """The names that some code, run in its order, most likely binds before it reads them: what they hold is old."""
+    """Return the names that some code most likely binds before it reads them: their values are old."""
     first: dict[str, bool] = {}
     for code in codes:
         for operation, name in named_in(code):
@@ -126,7 +126,7 @@ def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
 
 
 def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> set[int]:
-    """The memory of the tensors that a search found, and of those that some names of a namespace lead to."""
+    """Return the memory of the tensors found by a search, and of those reachable from some names."""
     more = _Search(namespace, frozenset())
     for name in names:
         if name in namespace:
@@ -138,30 +138,31 @@ def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> 
 
 
 def is_atom(value: Any) -> bool:
-    """Whether a copy would be the object itself."""
+    """True if a copy would be the object itself."""
     return isinstance(value, (*_ATOMS, *FUNCTIONS, types.ModuleType)) and not _is_bound(value)
 
 
 def _is_bound(value: Any) -> bool:
-    """Whether it is a method of C that changes what it belongs to, such as the hook ``gradients.append``. Those of
+    """True if it is a method of C that changes what it belongs to, such as the hook ``gradients.append``. Those of
     generators of random numbers are not meant: ``from random import random`` belongs to the module's own."""
     return isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, _CHANGED_BY_METHODS)
 
 
 def is_shells_own(name: str, value: Any) -> bool:
-    """Whether a name of the notebook's namespace belongs to the shell."""
+    """True if a name of the notebook's namespace belongs to the shell."""
     return bool(_SHELL_NAMES.fullmatch(name)) or type(value).__module__.startswith(("IPython.", "ipykernel."))
 
 
 @lru_cache(maxsize=256)
 def named_in(code: types.CodeType) -> tuple[tuple[str, str], ...]:
-    """What a code does with names, in its order: (operation, name). Asked of a program before each of its runs."""
+    """Return ``(operation, name)`` for each use of a name by a code, in order; cached, since it is asked before each
+    run."""
     steps = dis.get_instructions(code)
     return tuple([(step.opname, str(step.argval)) for step in steps if step.opname.startswith(_NAMING)])
 
 
 def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code and that of the functions and classes that are written in it."""
+    """Yield the code and that of the functions and classes that are written in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -169,7 +170,7 @@ def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _is_paddles(value: Any) -> bool:
-    """Whether it is Paddle itself, or an object of one of its classes."""
+    """True if it is Paddle itself, or an object of one of its classes."""
     name = value.__name__ if isinstance(value, types.ModuleType) else type(value).__module__
     return isinstance(name, str) and name.split(".")[0] == "paddle"
 

@@ -15,7 +15,7 @@ from inplace_magic.source import expressions
 
 
 def level(site: Callsite | None, like: Callsite) -> Callsite | None:
-    """The place in the chain of `site` that lies in the same function as `like`."""
+    """Return the place in the chain of `site` that lies in the same function as `like`."""
     while site is not None:
         if site.same_function(like):
             return site
@@ -24,8 +24,8 @@ def level(site: Callsite | None, like: Callsite) -> Callsite | None:
 
 
 def paths_read(site: Callsite | None, at: Callsite) -> Set[str]:
-    """The paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names of the
-    function of `at`; empty when the call was not made from there."""
+    """Return the paths (``x``, ``self.h``, ``features["pre"]``) read by a call's expression, in the names of the
+    function of `at`; empty if the call was not made from there."""
     if site is None:
         return set()
     paths: Set[str] = paths_in(site.expression)
@@ -44,7 +44,7 @@ def paths_read(site: Callsite | None, at: Callsite) -> Set[str]:
 
 @lru_cache(maxsize=4096)
 def paths_in(expression: str) -> frozenset[str]:
-    """The paths that an expression reads."""
+    """Return the paths that an expression reads."""
     node = expressions.parse(expression)
     if node is None:
         return frozenset()

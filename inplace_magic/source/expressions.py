@@ -20,8 +20,8 @@ _SHALLOW = 90
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> ast.AST | None:
-    """The expression or statement in `text`; a compound statement's header counts. None when it cannot be parsed, or
-    is longer or nested deeper than anything that a person writes."""
+    """Return the expression or statement in `text`; a compound statement's header counts. None when it cannot be
+    parsed, or is longer or nested deeper than anything that a person writes."""
     if len(text) > _MAX_CHARACTERS:
         return None
     for candidate in (text, f"{text} pass", f"{text}\n pass"):
@@ -69,17 +69,17 @@ def _double_quoted(index: ast.expr) -> str:
 
 
 def root_name(node: ast.AST | None) -> str | None:
-    """The first name of a path: ``self`` of ``self.memory``."""
+    """Return the first name of a path: ``self`` of ``self.memory``."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
 def operands(expression: str, *, method: bool) -> list[ast.expr]:
-    """The expressions of a call's positional operands.
+    """Return the expressions of a call's positional operands.
 
     Args:
-        method: whether the function is a tensor method, so that ``x.add_(y)`` has the operands ``x`` and ``y``.
+        method: true for a tensor method: ``x.add_(y)`` has the operands ``x`` and ``y``.
     """
     node = parse(expression)
     if isinstance(node, ast.Call):
@@ -106,8 +106,7 @@ def calls_method(expression: str, name: str) -> bool:
 
 
 def makes_an_object(expression: str) -> bool:
-    """Whether a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor that was made inside
-    it."""
+    """True if a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor."""
     node = parse(expression)
     if not isinstance(node, ast.Call):
         return False
@@ -116,7 +115,7 @@ def makes_an_object(expression: str) -> bool:
 
 
 def keyword(expression: str, name: str) -> ast.expr | None:
-    """The expression of a keyword argument of a call."""
+    """Return the expression of a keyword argument of a call."""
     node = parse(expression)
     if isinstance(node, ast.Call):
         for entry in node.keywords:
@@ -126,8 +125,8 @@ def keyword(expression: str, name: str) -> ast.expr | None:
 
 
 def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -> ast.expr:
-    """The tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and, where
-    `view_texts` names the text as a view taken of a tensor, ``x[0]``."""
+    """Return the tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and,
+    where `view_texts` names the text as a view taken of a tensor, ``x[0]``."""
     while True:
         if isinstance(node, ast.Attribute) and node.attr in ALIASING:
             node = node.value
@@ -145,8 +144,7 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
 
 
 def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:
-    """The argument that a call gives for the parameter `name` of the function it enters; None when it cannot be
-    told."""
+    """Return the argument of a call for the parameter `name` of the called function; None if unknown."""
     node = parse(caller_expression)
     if not isinstance(node, ast.Call) or name not in parameters:
         return None

@@ -1,7 +1,7 @@
-"""What ran of a file or cell: the version of its text that a code object was compiled from, and the lines in it.
+"""The text of a file or cell that ran: the version that a code object was compiled from, and its lines.
 
-A file's text is held against the code that ran (:mod:`.versions`): where it was edited since it was loaded, the disk is
-read again, and of code that neither text explains nothing is known.
+A file's text is compared with the code that ran (:mod:`.versions`). If the file was edited since it was loaded, the
+disk is read again; code that neither text explains stays unknown.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from inplace_magic.source.versions import Compiled, Loads, Twin
 
 @dataclass(eq=False)
 class File:
-    """A file, or a cell, as it was met so far."""
+    """A file or a cell, and the texts known of it."""
 
     versions: list[Text]
-    """Its text, and where that is not what ran also the text that the disk has now."""
+    """Its text and, if that is not what ran, the present text on the disk."""
     may_be_older: bool
     """Whether it can have been changed since its code was compiled; a cell cannot."""
     read_again: bool = False
@@ -36,10 +36,10 @@ class File:
 
 
 class Files:
-    """Files and cells by compiled file name, as they were met so far.
+    """The files and cells seen so far, by compiled file name.
 
     Args:
-        cells: the names of those that are cells, whose text cannot be older than their code.
+        cells: names of the cells, whose text cannot be older than their code.
     """
 
     def __init__(self, cells: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ class Files:
         return iter(self._files.items())
 
     def file(self, filename: str) -> File:
-        """One of them, met now if it was not before."""
+        """Return a file, added on first sight."""
         if filename not in self._files:
             before, entry = _cached(filename), linecache.cache.get(filename)
             linecache.checkcache(filename)
@@ -71,8 +71,7 @@ class Files:
         return self._files[filename]
 
     def _settled(self, code: CodeType) -> File:
-        """A file, of whose texts, where it was edited since Python read it last, the one is kept from which its code
-        was compiled."""
+        """Return a file; if it was edited since Python read it last, keep the text that its code was compiled from."""
         file = self.file(code.co_filename)
         if len(file.versions) > 1 and not file.settled:
             file.settled = True
@@ -82,7 +81,7 @@ class Files:
         return file
 
     def position(self, code: CodeType, lasti: int) -> Position:
-        """Lines and columns of one instruction."""
+        """Return lines and columns of one instruction."""
         known = self._positions.get(id(code))
         if known is None:
             known = self._positions[id(code)] = code, positions(code)
@@ -91,12 +90,12 @@ class Files:
         return line, end_line, column, end_column
 
     def twin(self, code: CodeType, lasti: int) -> Twin | None:
-        """The text of an instruction; None where no version of it that can be had is the one that ran."""
+        """Return the text of an instruction; None where no version of it that can be had is the one that ran."""
         file = self._settled(code)
         if not file.may_be_older:
             return Twin(file.versions[0], code)
         if id(code) not in self._codes:
-            self._codes[id(code)] = code, self._found(lambda text: self._compiled.twin(code, text), file, code)
+            self._codes[id(code)] = code, self._match(lambda text: self._compiled.twin(code, text), file, code)
         whole = self._codes[id(code)][1]
         if whole is not None:
             return whole
@@ -106,11 +105,11 @@ class Files:
             there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
             return Twin(text, code) if there else None
 
-        found = self._found(stands, file, code)
+        found = self._match(stands, file, code)
         return Twin(file.versions[0], code) if found is None and _is_rewritten(code.co_filename) else found
 
-    def _found(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
-        """What the versions of a file's text give; the disk is read anew where those known give nothing."""
+    def _match(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
+        """Return the match among a file's known texts; read the disk again if there is none."""
         for text in file.versions:
             twin = look(text)
             if twin is not None:
@@ -125,14 +124,14 @@ class Files:
 
 
 def _cached(filename: str) -> tuple[str, ...] | None:
-    """The lines that Python keeps of a file; None where it keeps none, or was given them, as those of cells."""
+    """Return Python's cached lines of a file; None if there are none, or somebody put them there, as for cells."""
     entry: Any = linecache.cache.get(filename)
     on_disk = entry is not None and len(entry) == 4 and entry[1] is not None
     return tuple(line.rstrip("\n") for line in entry[2]) if on_disk and entry is not None else None
 
 
 def function_of(text: Text, code: CodeType) -> Function | None:
-    """The function of a text that a code object is."""
+    """Return the function of a text that a code object is."""
     name = getattr(code, "co_qualname", None)
     if name is not None:
         return text.function(name, code.co_firstlineno)
@@ -143,7 +142,7 @@ def function_of(text: Text, code: CodeType) -> Function | None:
 
 
 def _is_rewritten(filename: str) -> bool:
-    """Whether a module's loader compiles something else than the text of its file: pytest rewrites every ``assert``,
+    """True if a module's loader compiles something else than the text of its file: pytest rewrites every ``assert``,
     type checkers add calls. Its lines are those of the text."""
     for module in list(sys.modules.values()):
         names = vars(module) if type(module) is ModuleType else {}

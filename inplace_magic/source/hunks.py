@@ -33,12 +33,12 @@ class Hunk:
 
     @property
     def growth(self) -> int:
-        """By how many lines what stands below moves down."""
+        """Return the number of lines by which the text below moves down."""
         return len(self.new) - len(self.old)
 
 
 def hunks(diff: str) -> list[Hunk]:
-    """The changes of a diff, in its order."""
+    """Return the changes of a diff, in its order."""
     found: list[Hunk] = []
     for part in re.split(r"^(?=@@ )", diff, flags=re.MULTILINE)[1:]:
         head, *rows = part.removesuffix("\n").split("\n")
@@ -52,8 +52,8 @@ def hunks(diff: str) -> list[Hunk]:
 
 
 def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | None:
-    """The changes of some diffs by the text that they change; None where a text is not known, is not what stands there
-    any more, or is changed in two ways at one place. Two changes of different parts of the same lines are one."""
+    """Return the changes of some diffs by the text that they change; None where a text is not known, is not what stands
+    there any more, or is changed in two ways at one place. Two changes of different parts of the same lines are one."""
     known = texts_of(trace)
     found: dict[Whose, list[Hunk]] = {}
     for hunk in dict.fromkeys(hunk for diff in diffs for hunk in hunks(diff)):
@@ -75,7 +75,7 @@ def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | Non
 
 
 def merged(one: Hunk, other: Hunk) -> Hunk | None:
-    """Two changes of the same lines as one; None where they touch the same part of them.
+    """Return two changes of the same lines as one; None where they touch the same part of them.
 
     Example:
         ``a @ b`` is changed to ``a.clone() @ b`` by one and to ``a @ b.clone()`` by the other.
@@ -89,20 +89,20 @@ def merged(one: Hunk, other: Hunk) -> Hunk | None:
 
 
 def _edit(old: str, new: str) -> tuple[int, int, str]:
-    """The one part of a text that is replaced, from where to where, and by what."""
+    """Return the one replaced part of a text: start, end and new text."""
     before = _alike(old, new)
     after = _alike(old[before:][::-1], new[before:][::-1])
     return before, len(old) - after, new[before : len(new) - after]
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((count for count, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def texts_of(trace: Trace) -> dict[Whose, tuple[str, ...]]:
-    """Every text that the record has."""
+    """Return every text that the record has."""
     found: dict[Whose, tuple[str, ...]] = {(text.cell, text.file): text.lines for text in trace.sources}
     if trace.source:
         found[trace.cell, None] = trace.source
@@ -110,7 +110,7 @@ def texts_of(trace: Trace) -> dict[Whose, tuple[str, ...]]:
 
 
 def changed(lines: Sequence[str], changes: Iterable[Hunk]) -> tuple[str, ...]:
-    """The lines with the changes made."""
+    """Return the lines with the changes made."""
     new = list(lines)
     for hunk in sorted(changes, key=lambda hunk: hunk.first, reverse=True):
         new[hunk.first - 1 : hunk.first - 1 + len(hunk.old)] = hunk.new
@@ -118,7 +118,7 @@ def changed(lines: Sequence[str], changes: Iterable[Hunk]) -> tuple[str, ...]:
 
 
 def moved(line: int, changes: Iterable[Hunk]) -> int:
-    """Where a line stands after the changes above it."""
+    """Return the number of a line after the changes above it."""
     return line + sum(hunk.growth for hunk in changes if hunk.first + len(hunk.old) <= line)
 
 
@@ -134,7 +134,7 @@ def _name(whose: Whose) -> str:
 
 
 def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
-    """The changes as a diff, with a header for each that says where."""
+    """Return the changes as a diff, with a header for each that says where."""
     found: list[str] = []
     for edit in sorted(edits, key=lambda edit: edit.first):
         new = [row for text in edit.new for row in text.split("\n")]

@@ -1,7 +1,7 @@
 """The user's lines with their syntax, and changes to them as a diff.
 
-Of a cell, or of a file that is still what ran, the whole text is known; of other places only the statement at the place
-itself. A listing of the latter kind says so, and what needs to know the lines around it then gives no diff.
+The whole text is known for a cell and for an unedited file; for other places, only the statement itself. Such a listing
+says so, and a fix that needs the surrounding lines makes no diff.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -55,7 +56,7 @@ class Listing:
         return nodes_in(self.tree)
 
     def inside(self, node: ast.AST) -> list[ast.AST]:
-        """A node and all below it, outer ones first. Of a function or class that is asked for again and again."""
+        """Return a node and all below it, outer ones first; cached for functions and classes."""
         known = self._inside.get(node)
         if known is None:
             known = self._inside[node] = nodes_in(node)
@@ -67,45 +68,35 @@ class Listing:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node around each node."""
+        """Return the parent of each node."""
         return {child: node for node in self.nodes for child in children(node)}
 
     @cached_property
     def stores(self) -> dict[str, list[ast.Name]]:
-        """Where each name is bound."""
-        found: dict[str, list[ast.Name]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.setdefault(node.id, []).append(node)
-        return found
+        """Return the bindings of each name."""
+        names = (node for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+        return grouped((node.id, node) for node in names)
 
     @cached_property
-    def declared(self) -> dict[str, list[ast.AST]]:
-        """Where each name is said to be one of further out, by ``global`` or ``nonlocal``."""
-        found: dict[str, list[ast.AST]] = {}
-        for node in self.nodes:
-            for name in node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else ():
-                found.setdefault(name, []).append(node)
-        return found
+    def declared(self) -> dict[str, list[ast.Global | ast.Nonlocal]]:
+        """Return the ``global`` and ``nonlocal`` declarations of each name."""
+        said = (node for node in self.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
+        return grouped((name, node) for node in said for name in node.names)
 
     @cached_property
     def functions(self) -> dict[str, list[ast.FunctionDef]]:
-        """The functions of each name."""
-        found: dict[str, list[ast.FunctionDef]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.FunctionDef):
-                found.setdefault(node.name, []).append(node)
-        return found
+        """Return the functions of each name."""
+        return grouped((node.name, node) for node in self.nodes if isinstance(node, ast.FunctionDef))
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes around a node, the innermost first."""
+        """Yield the nodes around a node, the innermost first."""
         above = self.parents.get(node)
         while above is not None:
             yield above
             above = self.parents.get(above)
 
     def block_of(self, statement: ast.stmt) -> Block:
-        """The statements among which a statement stands."""
+        """Return the statements among which a statement stands."""
         above = self.parents.get(statement)
         for name in ("body", "orelse", "finalbody"):
             block = getattr(above, name, None)
@@ -114,19 +105,19 @@ class Listing:
         return [statement]
 
     def scope_of(self, node: ast.AST) -> Scope:
-        """The function, class or module whose own names a node uses."""
+        """Return the scope of a node: a function, class or module."""
         for above in self.around(node):
             if isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
                 return above
         return self.tree
 
     def text(self, node: ast.AST) -> str:
-        """The source of an expression or statement."""
+        """Return the source of an expression or statement."""
         line, column, end_line, end_column = _span(node)
         return self._between(line, column, end_line, end_column)
 
     def text_between(self, before: ast.AST, after: ast.AST) -> str:
-        """The source from the end of one node to the end of another."""
+        """Return the source from the end of one node to the end of another."""
         _, _, line, column = _span(before)
         _, _, end_line, end_column = _span(after)
         return self._between(line, column, end_line, end_column)
@@ -138,33 +129,33 @@ class Listing:
         return b"\n".join(picked).decode(errors="replace")
 
     def indent(self, statement: ast.stmt) -> str:
-        """The white space before a statement."""
+        """Return the white space before a statement."""
         line = self.lines[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip())]
 
     def deeper(self, statement: ast.stmt) -> str:
-        """The white space before a line one level below a statement, of tabs where the statement's is."""
+        """Return the white space before a line one level below a statement, of tabs where the statement's is."""
         indent = self.indent(statement)
         return indent + ("\t" if "\t" in indent else "    ")
 
     def alone(self, statement: ast.stmt) -> bool:
-        """Whether no other code stands on the lines of a statement."""
+        """True if no other code stands on the lines of a statement."""
         _, column, end_line, end_column = _span(statement)
         before = self.lines[statement.lineno - 1].encode()[:column].strip()
         after = self.lines[end_line - 1].encode()[end_column:].strip()
         return not before and (not after or after.startswith(b"#"))
 
     def statement_at(self, site: Callsite) -> ast.stmt | None:
-        """The innermost statement on the line of a place."""
+        """Return the innermost statement on the line of a place."""
         return self.statement_on(site.line)
 
     def statement_on(self, line: int) -> ast.stmt | None:
-        """The innermost statement on a line."""
+        """Return the innermost statement on a line."""
         return self._innermost.get(line)
 
     @cached_property
     def _innermost(self) -> dict[int, ast.stmt]:
-        """The innermost statement on each line."""
+        """Return the innermost statement on each line."""
         found: dict[int, ast.stmt] = {}
         statements = (node for node in self.nodes if isinstance(node, ast.stmt))  # outer ones first
         for node in statements:
@@ -174,25 +165,22 @@ class Listing:
         return found
 
     def expression_at(self, site: Callsite) -> ast.expr | None:
-        """The expression that made the call at a place."""
+        """Return the expression that made the call at a place."""
         found = [node for node in self._expressions.get(site.line, ()) if self.text(node) == site.expression]
         at = [node for node in found if site.column is None or self._column(node) == site.column]
         return (at or found)[0] if len(at) == 1 or len(found) == 1 else None
 
     @cached_property
     def _expressions(self) -> dict[int, list[ast.expr]]:
-        """The expressions that begin on each line. A rule asks once for every call, and files have many nodes."""
-        found: dict[int, list[ast.expr]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.expr):
-                found.setdefault(node.lineno, []).append(node)
-        return found
+        """Return the expressions that begin on each line; cached, since rules ask for every call and files have many
+        nodes."""
+        return grouped((node.lineno, node) for node in self.nodes if isinstance(node, ast.expr))
 
     def _column(self, node: ast.expr) -> int:
         return len(self.lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace"))
 
     def substitute(self, changes: Iterable[tuple[ast.expr, str]]) -> Edit | None:
-        """The lines with some expressions replaced; None where that touches a line more than one way, or several
+        """Return the lines with some expressions replaced; None where that touches a line more than one way, or several
         lines."""
         listed = list(changes)
         rows = {row for node, _ in listed for row in (node.lineno, node.end_lineno or node.lineno)}
@@ -215,12 +203,12 @@ class Listing:
         return Edit(statement.lineno, end_line, ("\n".join(rows) + comment,))
 
     def whole_lines(self, statement: ast.stmt) -> tuple[str, ...]:
-        """The lines of a statement as they stand."""
+        """Return the lines of a statement as they stand."""
         return self.lines[statement.lineno - 1 : statement.end_lineno or statement.lineno]
 
 
 def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
-    """What is known of the text around a place; None where not even its statement could be parsed."""
+    """Return the known text around a place; None if not even its statement can be parsed."""
     if site is None or site.line < 1:
         return None
     lines = _lines_of(trace, site.cell, site.file)
@@ -232,13 +220,13 @@ def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
 
 
 def whole_listing(trace: Trace, place: Callsite | AliasStatement | None) -> Listing | None:
-    """The cell or file that holds a place; None where its text is not known, or could not be parsed."""
+    """Return the cell or file that holds a place; None where its text is not known, or could not be parsed."""
     lines = _lines_of(trace, place.cell, place.file) if place is not None else ()
     return _parse(lines) if lines else None
 
 
 def texts(trace: Trace) -> list[Listing]:
-    """The watched cell, and every other cell and file whose text is known."""
+    """Return the watched cell and every other cell and file with a known text."""
     known = (trace.source, *(text.lines for text in trace.sources))
     return [listing for lines in known if lines and (listing := _parse(lines)) is not None]
 
@@ -297,7 +285,7 @@ def _statement_only(site: Callsite) -> Listing | None:
 
 
 def _without_comment(line: str, code: str) -> bool:
-    """Whether a line is this code, with nothing but a comment behind it."""
+    """True if a line is this code, with nothing but a comment behind it."""
     rest = line[len(code) :].lstrip() if line.startswith(code) else "?"
     return not rest or rest.startswith("#")
 

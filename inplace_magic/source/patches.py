@@ -12,12 +12,12 @@ from inplace_magic.source.hunks import Whose, by_text, changed, texts_of
 
 
 def patch_of(trace: Trace, diffs: Iterable[str]) -> str:
-    """A unified diff of every text that some diffs change; empty where none can be made.
+    """Return a unified diff of every text that some diffs change; empty if there is none.
 
     Args:
         trace: the record, which has the texts.
-        diffs: as findings have them. Those of which the lines are no longer what ran are left out, and those that
-            change a line which an earlier one changes otherwise.
+        diffs: diffs of findings. A diff is left out if its lines are no longer what ran, or if an earlier one changes
+            the same line differently.
     """
     texts = texts_of(trace)
     changes = by_text(trace, agreeing(trace, diffs)) or {}
@@ -25,7 +25,7 @@ def patch_of(trace: Trace, diffs: Iterable[str]) -> str:
 
 
 def agreeing(trace: Trace, diffs: Iterable[str]) -> list[str]:
-    """The diffs that can be made together, earlier ones first."""
+    """Return the diffs that can be made together, earlier ones first."""
     kept: list[str] = []
     for diff in diffs:
         if diff and by_text(trace, [*kept, diff]) is not None:
@@ -47,7 +47,7 @@ def _unified(whose: Whose, old: tuple[str, ...], new: tuple[str, ...]) -> str:
 
 
 def _path(whose: Whose) -> str:
-    """A file as seen from the working directory, or elsewhere from the root of its repository; of a cell,
+    """Return a file as seen from the working directory, or elsewhere from the root of its repository; of a cell,
     ``In[4].py``, which can be saved under that name."""
     cell, file = whose
     if file is None:
@@ -60,7 +60,7 @@ def _path(whose: Whose) -> str:
 
 
 def _ending(whose: Whose) -> tuple[str, bool]:
-    """How the lines of a text end, and whether the last one does."""
+    """Return the line ending of a text, and whether its last line has it."""
     if whose[1] is None:
         return "\n", True
     try:

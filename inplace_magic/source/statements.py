@@ -9,7 +9,7 @@ from inplace_magic.source.text import is_simple, statements_inside
 
 
 def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
-    """The text between two places; columns count UTF-8 bytes."""
+    """Return the text between two places; columns count UTF-8 bytes."""
     if not 0 < line <= end_line <= len(lines):
         return ""
     picked = [text.encode() for text in lines[line - 1 : end_line]]
@@ -19,12 +19,12 @@ def segment(lines: list[str], line: int, end_line: int, column: int, end_column:
 
 
 def spans(node: ast.stmt, line: int) -> bool:
-    """Whether a line is one of a statement's."""
+    """True if a line is one of a statement's."""
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
-    """Of the statements on a line the innermost one; of ``a = f(x); b = g(x)``, that which holds the column."""
+    """Return the innermost statement on a line; for ``a = f(x); b = g(x)``, the one at the column."""
     holding = [
         node
         for node in statements
@@ -51,8 +51,8 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
 
 
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop comes
-    before the statements in it.
+    """Yield every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop
+    comes before the statements in it.
 
     Args:
         function: look for those of one function only.
@@ -79,7 +79,7 @@ def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterat
 
 
 def in_force(tree: ast.AST) -> ast.AST:
-    """The tree without the plain functions at its top that a later one of the same name replaces."""
+    """Return the tree without the plain functions at its top that a later one of the same name replaces."""
     if not isinstance(tree, ast.Module):
         return tree
     last = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -88,8 +88,8 @@ def in_force(tree: ast.AST) -> ast.AST:
 
 
 def shared_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Parameters of a function with a default that is computed, and so is one object for all calls, and that the
-    function binds to nothing else. A decorated function has none: what calls it may hand in anything."""
+    """Return a function's parameters with a computed default, one object for all calls, which the function does not
+    bind again. A decorated function has none: its decorator may pass anything."""
     return _computed_defaults(function) if function.decorator_list == [] else ()
 
 
@@ -110,7 +110,7 @@ def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tupl
 
 
 def indent_of(statement: ast.stmt | None, line: int, lines: list[str]) -> str:
-    """The white space before a statement that has tabs there, or begins above `line`."""
+    """Return the white space before a statement that has tabs there, or begins above `line`."""
     text = lines[statement.lineno - 1] if statement is not None and statement.lineno <= len(lines) else ""
     white = text[: len(text) - len(text.lstrip())]
     return white if "\t" in white or (statement is not None and statement.lineno < line) else ""

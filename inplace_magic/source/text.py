@@ -1,7 +1,7 @@
 """One version of the text of a file: its lines, its syntax tree, and the statements and functions on a line.
 
-A watch of two lines in a file of ten thousand parses that file, which is all that is done to the whole of it. Which
-statement holds a line is found by going down from the top; only statements are looked at, and no expression.
+A watch of two lines in a file of ten thousand only parses the whole file. The statement of a line is found from the top
+down, through statements and not expressions.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from functools import cached_property, lru_cache
 from types import CodeType
 from typing import Any
 
+from inplace_magic.record.grouped import grouped
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A function that no other function holds, with the classes around it; or a statement outside of all functions.
-    What can be compiled on its own to what it is compiled to within its file."""
+    """An outermost function with the classes around it, or a statement outside all functions: compiled alone, it gives
+    the same code as within its file."""
 
     classes: tuple[ast.ClassDef, ...]
     node: ast.stmt
@@ -47,7 +49,7 @@ class Text:
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.compiled: dict[tuple[int, str, int, bool], list[CodeType]] = {}
-        """What its units compile to, by the `id` of the unit's node and how: kept by :mod:`.versions`."""
+        """Cache of :mod:`.versions`: compiled units, by the `id` of the unit's node and the mode."""
         self._statements: dict[int, list[ast.stmt]] = {}
 
     @cached_property
@@ -63,26 +65,24 @@ class Text:
     @cached_property
     def functions(self) -> dict[str, list[Function]]:
         """Its functions by the last part of their names."""
-        found: dict[str, list[Function]] = {}
-        for function in _functions(self.tree) if self.tree is not None else ():
-            found.setdefault(function.node.name, []).append(function)
-        return found
+        functions = _functions(self.tree) if self.tree is not None else ()
+        return grouped((function.node.name, function) for function in functions)
 
     @cached_property
     def imports(self) -> list[ast.stmt]:
-        """The imports outside of functions and classes: Python compiles ``torch.exp(x)`` to other instructions where
-        ``torch`` was imported by its file."""
+        """Return the imports outside functions and classes: Python compiles ``torch.exp(x)`` differently if the file
+        imports ``torch``."""
         return list(_imports(self.tree)) if self.tree is not None else []
 
     def function(self, name: str, first_line: int) -> Function | None:
-        """The function of a qualified name; of several, the one that begins on a line, else the last."""
+        """Return the function of a qualified name; of several, the one that begins on a line, else the last."""
         listed = [each for each in self.functions.get(name.rpartition(".")[2], ()) if each.name == name]
         here = [each for each in listed if first_line_of(each.node) == first_line]
         best = here or listed
         return best[-1] if best else None
 
     def unit_at(self, line: int) -> Unit | None:
-        """The unit that holds a line."""
+        """Return the unit that holds a line."""
         classes: list[ast.ClassDef] = []
         node: ast.AST | None = self.tree
         while node is not None:
@@ -98,7 +98,7 @@ class Text:
         return None
 
     def statements_on(self, line: int) -> list[ast.stmt]:
-        """The statements, simple and compound, that take a line; outer ones first."""
+        """Return the statements, simple and compound, that take a line; outer ones first."""
         known = self._statements.get(line)
         if known is None:
             known = self._statements[line] = []
@@ -109,25 +109,26 @@ class Text:
         return known
 
     def line(self, number: int) -> str:
-        """A line without the space around it; empty for one that it does not have."""
+        """Return a line without the space around it; empty for one that it does not have."""
         return self.lines[number - 1].strip() if 0 < number <= len(self.lines) else ""
 
 
 @lru_cache(maxsize=16)
 def text_of(lines: tuple[str, ...]) -> Text:
-    """A text; of those asked for last, the one that was made then: the files of a session are in many reports."""
+    """Return a text; of those asked for last, the one that was made then: the files of a session are in many
+    reports."""
     return Text(list(lines))
 
 
 def first_line_of(node: ast.stmt) -> int:
-    """The line on which a statement begins, its decorators included."""
+    """Return the line on which a statement begins, its decorators included."""
     decorators = getattr(node, "decorator_list", None)
     return min(node.lineno, decorators[0].lineno) if decorators else node.lineno
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes right below a node, as ``ast.iter_child_nodes`` gives them, but for ``Load``, ``Store`` and ``Del``:
-    these are a third of all, have no place and nothing below them, and are asked for by ``node.ctx``."""
+    """Return the nodes right below a node, as ``ast.iter_child_nodes`` gives them, but for ``Load``, ``Store`` and
+    ``Del``: these are a third of all, have no place and nothing below them, and are asked for by ``node.ctx``."""
     found: list[ast.AST] = []
     for name in node._fields:
         value: Any = getattr(node, name, None)
@@ -140,7 +141,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def nodes_in(node: ast.AST) -> list[ast.AST]:
-    """A node and all below it, in the order of ``ast.walk``: outer ones first."""
+    """Return a node and all below it, in the order of ``ast.walk``: outer ones first."""
     found = [node]
     for each in found:
         found += children(each)
@@ -148,7 +149,7 @@ def nodes_in(node: ast.AST) -> list[ast.AST]:
 
 
 def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of statements right inside a node."""
+    """Yield the blocks of statements right inside a node."""
     for name in ("body", "handlers", "cases", "orelse", "finalbody"):
         block = getattr(node, name, None)
         if isinstance(block, list) and block:
@@ -160,18 +161,18 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def statements_inside(node: ast.AST) -> Iterator[ast.stmt]:
-    """The statements right inside a node."""
+    """Yield the statements right inside a node."""
     for block in blocks_of(node):
         yield from block
 
 
 def is_simple(node: ast.stmt) -> bool:
-    """Whether no other statement stands in it."""
+    """True if no other statement stands in it."""
     return not hasattr(node, "body") and not hasattr(node, "cases")
 
 
 def _covering(node: ast.AST, line: int) -> list[ast.stmt]:
-    """Of the statements right inside a node, those that take a line."""
+    """Return the statements right inside a node that cover a line."""
     found: list[ast.stmt] = []
     for block in blocks_of(node):
         at = bisect_right(block, line, key=first_line_of) - 1
@@ -205,7 +206,7 @@ def _functions(tree: ast.Module) -> Iterator[Function]:
 
 
 def characters(lines: list[str], line: int, column: int) -> int:
-    """A column in characters, from one in bytes, as Python counts them."""
+    """Return a column in characters, from one in bytes, as Python counts them."""
     if not 0 < line <= len(lines):
         return column
     return len(lines[line - 1].encode()[:column].decode(errors="replace"))

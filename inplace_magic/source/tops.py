@@ -28,28 +28,28 @@ class Top:
 
     @property
     def whose(self) -> Whose:
-        """Cell, file and function, as :func:`whose` gives them for a place."""
+        """Cell, file and function of a place, from :func:`whose`."""
         return self.cell, self.file, self.function
 
     def place(self, site: Callsite | None) -> Callsite | None:
-        """The place in these lines that is, or led to, a place; None where others did."""
+        """Return the place in these lines that is a place or one of its callers; None if there is none."""
         while site is not None and whose(site) != self.whose:
             site = site.caller
         return site
 
     def is_own(self, node: ast.AST) -> bool:
-        """Whether a node belongs to these lines, and not to a function inside."""
+        """True if a node belongs to these lines, and not to a function inside."""
         return self.listing.scope_of(node) is self.scope
 
 
 def whose(site: Callsite) -> Whose:
-    """The function that a place belongs to."""
+    """Return the function that a place belongs to."""
     return site.cell, site.file, site.function
 
 
 def tops(trace: Trace, once: Mapping[Whose, Callsite]) -> list[Top]:
-    """The lines that ran by themselves, once: those of cells and scripts, and those of functions that they call once,
-    such as ``main``; as far as their text is known."""
+    """Return the lines that ran by themselves, once: those of cells and scripts, and those of functions that they call
+    once, such as ``main``; as far as their text is known."""
     found = []
     for (cell, file, function), place in once.items():
         listing = whole_listing(trace, place)
@@ -61,7 +61,8 @@ def tops(trace: Trace, once: Mapping[Whose, Callsite]) -> list[Top]:
 
 
 def run_once(trace: Trace) -> dict[Whose, Callsite]:
-    """The functions, and the cells and files outside functions, whose lines :func:`tops` gives; a place in each."""
+    """Return the functions, and the cells and files outside functions, whose lines :func:`tops` gives; a place in
+    each."""
     callers: dict[Whose, dict[Callsite | None, None]] = {}
     places: dict[Whose, Callsite] = {}
     seen: set[int] = set()
@@ -85,13 +86,14 @@ def run_once(trace: Trace) -> dict[Whose, Callsite]:
 
 
 def names_in(trace: Trace, once: Mapping[Whose, Callsite]) -> list[LocalName]:
-    """The names in functions that ran once, those of outer functions first: ``net.weight`` before ``self.weight``."""
+    """Return the names in functions that ran once, those of outer functions first: ``net.weight`` before
+    ``self.weight``."""
     known = [entry for entry in trace.local_names if (entry.cell, entry.file, entry.function) in once]
     return sorted(known, key=lambda entry: len(once[entry.cell, entry.file, entry.function].chain))
 
 
 def _runs_straight(trace: Trace, caller: Callsite) -> bool:
-    """Whether no loop stands around a statement, and none in it."""
+    """True if no loop stands around a statement, and none in it."""
     listing = whole_listing(trace, caller)
     statement = listing.statement_at(caller) if listing is not None else None
     if listing is None or statement is None:

@@ -6,22 +6,22 @@ import ast
 
 
 def variables_in(node: ast.AST | None) -> set[str]:
-    """All that it names."""
+    """Return all that it names."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node is not None else set()
 
 
 def variables_read(node: ast.AST | None) -> set[str]:
-    """Those whose values it reads; of ``d["a"] = x`` `d` is one."""
+    """Return the variables whose values it reads, such as `d` of ``d["a"] = x``."""
     return _in_context(node, ast.Load)
 
 
 def variables_bound(node: ast.AST | None) -> set[str]:
-    """Those that it gives another value; not a function's parameters."""
+    """Return those that it gives another value; not a function's parameters."""
     return _in_context(node, ast.Store)
 
 
 def mentions(node: ast.AST | None, name: str) -> bool:
-    """Whether it names a variable."""
+    """True if it names a variable."""
     return node is not None and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
 
 

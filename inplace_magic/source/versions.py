@@ -1,11 +1,10 @@
-"""Which version of a file's text a code object was compiled from.
+"""Find the version of a file's text that a code object was compiled from.
 
-A module is edited and not reloaded; ``%autoreload`` of IPython puts new code into old functions and numbers its lines
-from 1. Then the text that stands at an instruction's line is not what ran, and to blame it is to blame a comment. So
-the function at that place is compiled again and compared, instruction by instruction. Where another place of the text
-gives the same instructions, that is where the code is now. Code outside of functions, and functions that an import
-hook rewrote (pytest's assertions), have no such twin: of these the statement at the place is looked at, whether the
-names that it loads stand where the instructions say.
+Somebody edits a module without reloading it, or IPython's ``%autoreload`` puts new code into old functions and numbers
+its lines from 1. Then the text at an instruction's line is not what ran, and a report could blame a comment. So the
+function at that place is compiled again and compared, instruction by instruction. If another place of the text has the
+same instructions, the code is there now. Code outside functions, and functions rewritten by an import hook (pytest's
+assertions), have no such twin: for these, the names in the statement must stand where the instructions say.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
 
 _PATCHED = "__autoreload_class__"
-"""The class around a method that IPython's autoreload compiles on its own. If it is called otherwise one day, lines of
-autoreloaded methods are told as those of an older version."""
+"""The class around a method that IPython's autoreload compiles alone. If its name changes one day, lines of
+autoreloaded methods are reported as those of an older version."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +42,10 @@ class Twin:
 
 
 class Compiled:
-    """What the units of the texts met compile to, each compiled once: a text that is in many reports is one object."""
+    """The compiled units of all seen texts, each compiled once: a text in many reports is one object."""
 
     def twin(self, code: CodeType, text: Text) -> Twin | None:
-        """The code object of a text with the same instructions; None where there is none, or several."""
+        """Return the code object of a text with the same instructions; None where there is none, or several."""
         unit = text.unit_at(code.co_firstlineno)
         for each in self._codes(text, unit, code, text.imports) if unit is not None else ():
             if each.co_firstlineno == code.co_firstlineno and _alike(code, each) and positions(each) == positions(code):
@@ -62,7 +61,7 @@ class Compiled:
         return None
 
     def explains(self, code: CodeType, text: Text) -> bool:
-        """Whether a code object, of a function or of a whole file, was compiled from a text."""
+        """True if a code object, of a function or of a whole file, was compiled from a text."""
         if code.co_name != "<module>":
             return self.twin(code, text) is not None
         try:
@@ -76,7 +75,7 @@ class Compiled:
         return _alike(code, whole) and positions(whole) == positions(code)
 
     def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
-        """All code objects of a unit."""
+        """Return all code objects of a unit."""
         futures = code.co_flags & _FUTURES
         key = id(unit.node), code.co_filename, futures, bool(imports)
         if key not in text.compiled:
@@ -102,7 +101,7 @@ def _compiled(unit: Unit, filename: str, futures: int, imports: list[ast.stmt]) 
 
 
 def _copy_of_class(owner: ast.ClassDef, only: ast.stmt) -> ast.ClassDef:
-    """The class with one statement, whose code depends on nothing but the names of the classes around it."""
+    """Return the class with one statement, whose code depends on nothing but the names of the classes around it."""
     fields: dict[str, Any] = {"name": owner.name, "bases": [], "keywords": [], "body": [only], "decorator_list": []}
     if hasattr(owner, "type_params"):  # from Python 3.12 on
         fields["type_params"] = owner.type_params
@@ -117,7 +116,8 @@ def _inside(code: CodeType) -> Iterator[CodeType]:
 
 
 def _units_named_like(code: CodeType, text: Text) -> Iterator[Unit]:
-    """The units that hold a function of the code's name; of a lambda or a comprehension, of the function around it."""
+    """Yield the units that hold a function of the code's name; of a lambda or a comprehension, of the function around
+    it."""
     parts = [part for part in _qualified(code).split(".") if not part.startswith("<")]
     seen: set[int] = set()
     for function in text.functions.get(parts[-1], ()) if parts else ():
@@ -138,7 +138,7 @@ def _same_name(code: CodeType, other: CodeType) -> bool:
 
 
 def _alike(one: CodeType, other: CodeType) -> bool:
-    """Whether two code objects do the same, wherever they stand."""
+    """True if two code objects do the same, wherever they stand."""
     if one is other:
         return True
     return (
@@ -171,7 +171,7 @@ class Loads:
         self._by_line: dict[int, tuple[CodeType, dict[int, list[tuple[str, bool, Position]]]]] = {}
 
     def stand_in(self, text: Text, code: CodeType, line: int, column: int | None) -> bool:
-        """Whether the names that the statement at a place loads stand in a text where its instructions say."""
+        """True if the names that the statement at a place loads stand in a text where its instructions say."""
         statement = innermost(text.statements_on(line), line, column)
         first = last = line
         loose: frozenset[str] = frozenset()
@@ -197,7 +197,7 @@ class Loads:
         return known
 
     def _loaded(self, code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
-        """By line: each name, whether it has its position to itself, and that."""
+        """Return, by line, each name with its position, and whether the position is its own."""
         if id(code) not in self._by_line:
             found: dict[int, list[tuple[str, bool, Position]]] = {}
             known = positions(code)
@@ -224,7 +224,7 @@ def _spells(text: str, name: str) -> bool:
 
 
 def _names_without_a_place(statement: ast.stmt) -> frozenset[str]:
-    """Names within f-strings, of which Python before 3.12 does not know the exact place."""
+    """Return the names within f-strings, whose exact place Python before 3.12 does not know."""
     if sys.version_info >= (3, 12):
         return frozenset()
     strings = (node for node in ast.walk(statement) if isinstance(node, ast.JoinedStr))

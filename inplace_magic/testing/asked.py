@@ -1,11 +1,11 @@
-"""By what a test asks to be watched."""
+"""The options by which a test asks for a watch."""
 
 from __future__ import annotations
 
 MARKER = "inplace_watch"
 TITLE = "inplace_magic"
-"""Of the section of a test, and of the summary's."""
+"""Titles of a test's section and of the summary's."""
 FAIL_ON = {"silent": ("silent",), "warning": ("silent", "warning")}
-"""What ``--inplace-fail-on`` takes, and the severities of findings that then fail a test that passed."""
+"""Values of ``--inplace-fail-on``, and the severities that then fail a passing test."""
 PASSED_ON = ("check_values", "full", "max_events", "lang")
-"""Fields of the options that have the same flag here, with ``inplace-`` before it."""
+"""Option fields with the same flag here, prefixed ``inplace-``."""

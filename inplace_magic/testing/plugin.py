@@ -1,4 +1,4 @@
-"""What pytest loads of this package: the options, the marker and the fixture; nothing else until one of them is used.
+"""The part that pytest loads: options, marker and fixture; nothing else until one of them is used.
 
 ::
 
@@ -29,7 +29,7 @@ NAME = "inplace_magic"
 OPTION = "--inplace-watch"
 AT_WORK = "inplace_magic at work"
 ANSWERING = "inplace_magic answering"
-"""Names under which the plugin, and what it loads when it is used, are registered."""
+"""Registered names of the plugin and of its parts."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,17 +52,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_load_initial_conftests(args: list[str]) -> None:
-    """Lets ``--inplace-watch test_step.py`` be an option and a file: pytest would take the file for its level."""
+    """Read ``--inplace-watch test_step.py`` as option and file: pytest would take the file for the level."""
     for at, (option, word) in enumerate(pairwise(args)):
         if option == OPTION and word not in LEVELS and os.path.exists(word.partition("::")[0]):
             args[at] = f"{OPTION}={LEVELS[0]}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    told = (
+    text = (
         f"{MARKER}(level='calls', fail_on=None): watch the body of this test, as --inplace-watch does for all of them"
     )
-    config.addinivalue_line("markers", told)
+    config.addinivalue_line("markers", text)
     if config.getoption("inplace_answer") or config.getini("inplace_answer"):
         from inplace_magic.testing.unwatched import Answering
 
@@ -86,7 +86,7 @@ def _set_to_work(config: pytest.Config) -> None:
 
 @pytest.fixture
 def inplace_watch(request: pytest.FixtureRequest) -> Watched:
-    """The watch of this test: ``inplace_watch.report`` is the report of what its body did so far."""
+    """Return the watch of this test: ``inplace_watch.report`` is the report of its body so far."""
     at_work: Any = request.config.pluginmanager.get_plugin(AT_WORK)
     watched: Watched = at_work.watched(request.node)
     return watched

@@ -1,4 +1,4 @@
-"""The plugin without a watch: a failed test shows the answer to its error, read from what the error left."""
+"""The plugin without a watch: a failed test shows the answer to its error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inplace_magic.testing.asked import TITLE
 
 
 class Answering:
-    """Adds the answer as a section, where a test was not watched."""
+    """Adds the answer as a section of an unwatched test."""
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)  # behind all others: a watched test has its section already
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:

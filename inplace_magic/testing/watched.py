@@ -1,4 +1,4 @@
-"""The plugin at work: the body of a test runs inside a watch, and its finding goes where pytest shows the test."""
+"""The plugin with a watch: the body of a test runs inside it, and pytest shows the finding with the test."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON, TITLE
 from inplace_magic.watching.api import watch, without_detours
 
 Run = Callable[[pytest.Item, Callable[[], Any], Callable[..., Any]], Any]
-"""Gets the test, its body, and the function behind it; gives what the body gave."""
+"""Takes the test, its body and the body's function; returns the body's result."""
 
 
 class Bodies:
-    """A part of a plugin: runs the body of every test by `run`."""
+    """A plugin part that runs the body of every test by `run`."""
 
     def __init__(self, run: Run) -> None:
         self._run_body = run
@@ -45,7 +45,7 @@ class Bodies:
 
     @contextmanager
     def of(self, item: pytest.Item) -> Iterator[None]:
-        """Where the test is a method of ``unittest``, whose body pytest does not call itself."""
+        """Return the wrapper for a ``unittest`` method, whose body pytest does not call itself."""
         owners = (unittest.TestCase, unittest.IsolatedAsyncioTestCase) if _is_unittest(item) else ()
         originals = [(owner, owner._callTestMethod) for owner in owners]  # type: ignore[attr-defined]
         for owner, original in originals:
@@ -75,7 +75,7 @@ KEY = pytest.StashKey["Watched"]()
 
 @dataclass(eq=False)
 class Watched:
-    """The watch of one test; what the fixture ``inplace_watch`` gives."""
+    """The watch of one test, the value of the fixture ``inplace_watch``."""
 
     options: Options
     fail_on: tuple[str, ...]
@@ -86,7 +86,7 @@ class Watched:
 
     @property
     def report(self) -> Report:
-        """Of what the body of the test did so far; the watch goes on.
+        """The report of the test's body so far; the watch goes on.
 
         Raises:
             InplaceMagicError: the body has not begun, as in another fixture.
@@ -100,7 +100,7 @@ class Watched:
         return report
 
     def run(self, body: Callable[[], Any], namespace: Mapping[str, Any]) -> Any:
-        """What the body gives, or its error; afterwards :attr:`report` is the report of all of it."""
+        """Run the body and return its result or raise its error; then :attr:`report` covers all of it."""
         watching, self._frame = watch(self.options.watch), sys._getframe()
         raised: BaseException | None = None
         try:
@@ -124,7 +124,7 @@ class Watched:
 
 
 class Watching(Bodies):
-    """Runs bodies inside watches, and tells what was found."""
+    """Runs bodies inside watches and reports the findings."""
 
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(self._run)
@@ -137,7 +137,7 @@ class Watching(Bodies):
         self._asked({}, "--inplace-watch")  # what cannot be done is said before anything is collected
 
     def watched(self, item: pytest.Item) -> Watched:
-        """The watch of a test, as its marker and the options ask for it."""
+        """Return the watch of a test by its marker and options."""
         if KEY not in item.stash:
             marker = item.get_closest_marker(MARKER)
             item.stash[KEY] = self._asked(marker.kwargs if marker is not None else {}, f"@pytest.mark.{MARKER}")
@@ -150,8 +150,8 @@ class Watching(Bodies):
             if unknown:
                 raise OptionError(_("there is no option {name!r}.").format(name=unknown[0]))
             if fail_on is not None and fail_on not in FAIL_ON:
-                told = _("fail-on {name!r} does not exist; choose one of {choices}.")
-                raise OptionError(told.format(name=fail_on, choices=", ".join(FAIL_ON)))
+                text = _("fail-on {name!r} does not exist; choose one of {choices}.")
+                raise OptionError(text.format(name=fail_on, choices=", ".join(FAIL_ON)))
             options = Options.of({"level": self._every or "calls", **self._given, **marked})
         except OptionError as error:
             hint = _("Write `--inplace-watch=LEVEL`, or put the option behind the tests.")
@@ -199,8 +199,8 @@ class Watching(Bodies):
         return made
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Tests that passed although something was found: their sections are not shown. And the annotations, here and
-        not where a test ends, because workers of xdist have no output of their own."""
+        """Print passing tests with findings, whose sections pytest hides, and the annotations. Workers of xdist have no
+        output, so it happens here."""
         reports = [
             made
             for outcome in ("failed", "passed", "xfailed", "xpassed")

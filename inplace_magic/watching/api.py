@@ -31,26 +31,24 @@ _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatche
 _ELSEWHERE = {
     "out": N_("watch() has no option `out`, which is for notebooks: after the block the report is `w.report`."),
     "prove": N_("watch() has no option `prove`: after the block `w.report.prove()` tries the fixes."),
-    "widget": N_("watch() has no option `widget`: `w.report.to_widget()` gives the live view after the block."),
+    "widget": N_("watch() has no option `widget`: `w.report.to_widget()` makes the live view after the block."),
     "opened": N_("watch() has no option `opened`, which is for notebooks: a saved page shows its sections open."),
 }
-"""Options of the magic that a script says otherwise."""
+"""Options of the magic that scripts do not take."""
 
 
 class watch(Recording):
-    """Watches a block of code: ``with watch() as w: ...``, then ``w.report``.
+    """Watch a block of code: ``with watch() as w: ...``, then ``w.report``.
 
-    An exception that leaves the block takes the finding with it, in its notes.
+    An exception that leaves the block carries the finding in its notes.
 
     Args:
-        options: what to record, in one record; or give its fields one by one as keyword arguments, see
-            :class:`WatchOptions`.
-        schedule: which steps of a long run are watched, see :func:`inplace_magic.schedule`; the program calls
-            :meth:`step` after each. Each stretch of watched steps has a report of its own; :attr:`reports` has those in
-            which something was found.
-        save: a file to write the report to when the block ends, by an exception too; the suffix picks the format,
-            ``.html``, ``.svg``, ``.png``, ``.dot``, ``.json`` or ``.csv``. Where it is, or why it could not be written,
-            is said in one line on stderr.
+        options: what to record; or pass its fields as keyword arguments, see :class:`WatchOptions`.
+        schedule: which steps of a long run to watch, see :func:`inplace_magic.schedule`; call :meth:`step` after each
+            step. Each stretch of watched steps has its own report; :attr:`reports` has those with findings.
+        save: a file for the report, written when the block ends, also by an exception. The suffix picks the format:
+            ``.html``, ``.svg``, ``.png``, ``.dot``, ``.json`` or ``.csv``. One line on stderr gives its path, or the
+            reason why it was not written.
         raw: show raw ``id`` and ``data_ptr`` in the picture of that file.
         graph: draw the autograd graph in it.
         settings: fields of :class:`WatchOptions`.
@@ -65,11 +63,11 @@ class watch(Recording):
     """
 
     report: Report | None = None
-    """The result; None until the block has ended. Of a watch with a schedule, or one that was paused, the report of
-    the stretch that tells most: of the error, else of the worst finding."""
+    """The report; None until the block has ended. With a schedule or a pause, the report of the stretch with the error,
+    else with the worst finding."""
     reports: tuple[Report, ...] = ()
-    """The reports of all stretches in which something was found, the worst first, each finding once; empty for a
-    watch without a schedule that was never paused."""
+    """The reports of all stretches with findings, the worst first, each finding once; empty without a schedule and
+    without a pause."""
 
     def __init__(
         self,
@@ -92,13 +90,13 @@ class watch(Recording):
         self._fault: str | None = None
         self._origin: Origin | None = None
         self._lost: str | None = None
-        """Why the origin is not known, where that is a fault of ours."""
+        """Why the origin is unknown, if that is our fault."""
         self._schedule = schedule
         self._step = 0
         self._pauses = 0
         self._windows: Windows | None = None
         self._names: FrameType | None = None
-        """The frame that holds the block, in whose sight the names of tensors are, where that is known."""
+        """The frame of the block, which has the names of tensors; None if unknown."""
 
     def stop(
         self,
@@ -108,14 +106,13 @@ class watch(Recording):
         error: BaseException | None = None,
         made: Report | None = None,
     ) -> Report:
-        """Ends recording and makes the report.
+        """End recording and make the report.
 
         Args:
-            namespace: where to look for the names of tensors (the shell's ``user_ns``).
-            cells: execution count by compiled file name, for code that was defined in cells; what the shell of this
-                process knows, where it is not given.
+            namespace: namespace with the names of tensors (the shell's ``user_ns``).
+            cells: execution count by compiled file name, for code of cells; by default from the shell of this process.
             error: what the watched block raised.
-            made: what :meth:`peek` gave, where nothing was recorded since.
+            made: the report of :meth:`peek`, if nothing was recorded since.
 
         Raises:
             InplaceMagicError: the watch was never started.
@@ -126,14 +123,14 @@ class watch(Recording):
             self.leave()
             report = replace(made, trace=self._ended(made.trace))
         self._forget()
-        return self._told(report)
+        return self._report_of_all(report)
 
     def _forget(self) -> None:
         super()._forget()
         self._names = None
 
-    def _told(self, report: Report | None) -> Report:
-        """The report of all stretches, the one of the last given."""
+    def _report_of_all(self, report: Report | None) -> Report:
+        """Return the report of all stretches, given that of the last."""
         self._session = None
         if self._windows is not None:
             report = self._windows.end(report)
@@ -149,7 +146,7 @@ class watch(Recording):
         return self
 
     def _note_origin(self, frame: FrameType) -> None:
-        """Notes from where the block can be run again; nothing without PyTorch."""
+        """Note how the block can run again; not without PyTorch."""
         if "torch" not in sys.modules:
             return
         try:
@@ -162,10 +159,10 @@ class watch(Recording):
             )
 
     def begin(self, frame: FrameType) -> None:
-        """What ``with`` does at the block's beginning; for a host that calls :meth:`end`, such as a callback.
+        """Begin the block, as ``with`` does; for a host such as a callback, which calls :meth:`end` later.
 
         Args:
-            frame: the one that holds the block, where the chains of callers end.
+            frame: frame of the block, where chains of callers end.
 
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
@@ -177,7 +174,7 @@ class watch(Recording):
         self._open()
 
     def step(self) -> None:
-        """One step of the run is over: begins or ends a stretch of watched steps, as the schedule says.
+        """Mark the end of one step; begin or end a stretch of watched steps by the schedule.
 
         Raises:
             InplaceMagicError: the watch has no schedule.
@@ -190,9 +187,8 @@ class watch(Recording):
     @staticmethod
     @contextmanager
     def paused() -> Iterator[None]:
-        """``with watch.paused():`` what runs in this block is not watched, nor paid for. What comes before it and what
-        comes after it are judged for themselves, since nobody knows what happened in between. Without a watch on this
-        thread nothing happens."""
+        """``with watch.paused():`` does not watch this block, at no cost. The code before it and the code after it are
+        judged separately, since the pause is unknown. Without a watch on this thread it does nothing."""
         running = running_here()
         if not isinstance(running, watch):
             yield
@@ -236,23 +232,26 @@ class watch(Recording):
         self.end(error, sys._getframe(1))
 
     def _name_in(self, frame: FrameType) -> str:
-        """``w.report`` for ``with watch() as w:`` outside of functions, whose variables would be copied to be read."""
+        """Return ``w.report`` for ``with watch() as w:`` at top level; reading a function's variables would copy
+        them."""
         names = {} if frame.f_code.co_flags & CO_NEWLOCALS else frame.f_globals
         return next((f"{name}.report" for name, value in list(names.items()) if value is self), "report")
 
     def end(self, error: BaseException | None, frame: FrameType) -> None:
-        """What ``with`` does at the block's end.
+        """End the block, as ``with`` does.
 
         Args:
-            error: what left the block.
-            frame: in whose sight the names of tensors are.
+            error: the exception that left the block.
+            frame: frame with the names of tensors.
         """
         self._forget()
         if self._fault is not None:
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        report = self._told(None if self._session is None else self._make_report(frame, None, error, last=True))
+        report = self._report_of_all(
+            None if self._session is None else self._make_report(frame, None, error, last=True)
+        )
         if self._lost is not None:
             report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, self._lost)))
         report = self.report = replace(report, origin=self._origin, name=self._name_in(frame))
@@ -265,7 +264,7 @@ class watch(Recording):
 
 
 def without_detours(error: BaseException) -> None:
-    """Takes out of a traceback what a watch put into it; a fault of ours leaves it as it is."""
+    """Remove a watch's entries from a traceback; on an error of ours, leave it unchanged."""
     with suppress(Exception):
         if "torch" in sys.modules:
             from inplace_magic.capture.torch import tracebacks

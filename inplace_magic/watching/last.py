@@ -1,4 +1,4 @@
-"""The report that was made last in this process, by a cell or by a block."""
+"""The newest report of this process, of a cell or a block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _put_off: Callable[[], object] | None = None
 
 
 def last_report() -> Report | None:
-    """Return the report that was made last, of a cell or of a ``with watch():`` block; None where there is none.
+    """Return the newest report, of a cell or a ``with watch():`` block, or None.
 
     Example:
         >>> inplace_magic.last_report().memory
@@ -24,12 +24,12 @@ def last_report() -> Report | None:
 
 
 def note(report: Report) -> None:
-    """Makes a report the last one."""
+    """Make a report the newest one."""
     global _last
     _last = report
 
 
 def put_off(make: Callable[[], object] | None) -> None:
-    """Names what makes a report that is due; None: none is."""
+    """Store the function that makes a postponed report; None if there is none."""
     global _put_off
     _put_off = make

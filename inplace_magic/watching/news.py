@@ -1,10 +1,10 @@
-"""Which findings of a story are news: each is shown once, and only when it has happened.
+"""Choose the findings of a story to show: each once, and only after it has happened.
 
-The report of a story is made anew after every cell, so the same findings come again and again. And what is a finding at
-the end of a watch need not be one between two cells. A result of an earlier forward lies about, ``out = model(x)``, and
-the next cell loads weights: a backward from ``out`` would fail, so a report says that it will raise. Here nothing is
-over yet, and most likely nobody runs that backward. So a finding about the future waits until it is the past; the
-report at the end names it in any case.
+Every cell makes the story's report again, with the same findings. And a finding at the end of a watch may be none
+between two cells. Example: ``out = model(x)`` is left over from an earlier forward, and the next cell loads weights. A
+backward from ``out`` would fail, so a final report says that it will raise. But the story goes on, and most likely
+nobody runs that backward. So a finding about the future waits until it happens; the report at the end has it in any
+case.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from inplace_magic.report import Report
 
 @dataclass(slots=True)
 class News:
-    """What a story has shown so far."""
+    """The findings that a story has shown so far."""
 
     count: int = 0
     _seen: set[Hashable] = field(default_factory=set)
 
     def of(self, report: Report) -> list[Hazard]:
-        """The findings that have happened and were not shown yet, worst first; from now on they count as shown."""
+        """Return the new findings that have happened, worst first, and mark them as shown."""
         ran = _Ran(report)
         fresh = []
         for hazard in report.hazards:
@@ -41,12 +41,12 @@ class News:
         return fresh
 
     def all_of(self, report: Report) -> bool:
-        """Whether every alarm of a report was shown before."""
+        """True if every alarm of a report was shown before."""
         return all(_key(hazard) in self._seen for hazard in report.hazards if hazard.is_alarm)
 
 
 class _Ran:
-    """The nodes that backward went through, worked out when first asked for: most reports never need it."""
+    """The nodes that backward went through, computed at first use: most reports never need them."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -57,7 +57,7 @@ class _Ran:
 
 
 def is_of_the_future(hazard: Hazard) -> bool:
-    """True if a finding says what a backward would raise that nobody ran."""
+    """True if a finding is about a backward that nobody has run."""
     return hazard.expected_version != hazard.found_version and not hazard.raised
 
 
@@ -74,9 +74,9 @@ def _has_happened(hazard: Hazard, ran: _Ran) -> bool:
 
 
 def _key(hazard: Hazard) -> Hashable:
-    """What tells a finding again: the same lines in a loop, or a helper that one cell after another calls, are one.
+    """Return the key of a finding: the same lines in a loop, or in a helper of several cells, are one finding.
 
-    What raised is another finding in every cell that led to it, so there the callers count as well.
+    An error is a separate finding in each cell, so its key includes the callers.
     """
     if hazard.mutation is None and hazard.saved is None:
         return hazard.code, hazard.raised, hazard.message

@@ -1,6 +1,6 @@
-"""A recording and its report: what begins, goes on, is looked at and ends, whoever asks for it.
+"""A recording and its report: how it starts, pauses, reports and ends.
 
-Cells, callbacks and ``with watch()`` begin and end it in their own ways; what is the same for all is here.
+Cells, callbacks and ``with watch()`` start and end it in their own ways; the common part is here.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 ASK = "Please report it."
 _MANY = 5_000
-"""Calls; of more, one look of the garbage collector at each record of them takes longer than what else it has to do."""
+"""Calls; with more, one garbage collection of their records takes longer than all its other work."""
 _FAILED = "inplace_magic could not make the report of this block; the block itself was not affected"
 
 _of_thread: dict[int, Recording] = {}
-"""By thread: the recording that began there last, until its block ends or it is stopped."""
+"""The newest running recording of each thread."""
 
 
 class Recording:
-    """What one watch records, on the thread that began it.
+    """The recording of one watch, on its own thread.
 
     Args:
         options: what to record.
     """
 
     report: Report | None = None
-    """The report that was made last."""
+    """The newest report."""
 
     def __init__(self, options: WatchOptions) -> None:
         self.options = options
@@ -53,10 +53,10 @@ class Recording:
         self._gave_way = False
         self._gives_way = False
         self._resume: Callable[[], None] | None = None
-        """Begins the next stretch; None while no block runs."""
+        """Starts the next stretch; None outside a block."""
         self._place: tuple[int | None, str | None, str] = (None, None, "")
         self._stepped_down = ""
-        """Says why it went on at another level than it was asked for; empty where it did not."""
+        """Why the recording changed its level; empty if it did not."""
 
     def start(
         self,
@@ -68,17 +68,17 @@ class Recording:
         cell_globals: Mapping[str, Any] | None = None,
         gives_way: bool = False,
     ) -> None:
-        """Begins to record on this thread; after :meth:`leave` or :meth:`peek`, goes on.
+        """Start recording on this thread; continue after :meth:`leave` or :meth:`peek`.
 
         Args:
             cell: execution count of the watched cell; None outside a notebook.
             filename: the name under which the cell was compiled (``frame.f_code.co_filename`` of its code).
-            source: the cell's text as the user sees it, the magic line first.
-            frame: the frame of the watched block, where the chains of callers end; by default the one that runs
-                `filename`, now or later, and without a file name the caller's.
-            cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. The chains of
-                callers end at the cell's own lines.
-            gives_way: ends where the watched program begins a watch of its own, instead of refusing that.
+            source: the cell's text as typed, with its magic line.
+            frame: frame of the watched block, where chains of callers end; by default the one that runs `filename`, now
+                or later, or without a file name the caller's.
+            cell_globals: instead of a frame, before a shell runs a cell: the namespace of its cells. Chains of callers
+                end at the cell's lines.
+            gives_way: if the watched program starts its own watch, end instead of refusing.
 
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
@@ -112,7 +112,7 @@ class Recording:
             self._session.start(frame or sys._getframe(1))
 
     def _step_down(self, source: str) -> None:
-        """Goes on at level ``calls`` where level ``ops`` would keep the program from making a subclass of tensors."""
+        """Continue at level ``calls`` if level ``ops`` would make the program's tensor subclasses raise."""
         if self.options.level != "ops":
             return
         from inplace_magic.capture.stepping_aside.subclasses import made_of_a_tensor
@@ -124,17 +124,17 @@ class Recording:
 
     @property
     def began(self) -> bool:
-        """Whether it was started, and not stopped."""
+        """True if it was started and not stopped."""
         return self._session is not None
 
     @property
     def recorded(self) -> int:
-        """How many calls were recorded so far; cheap, and probes stay as they are."""
+        """Return the number of recorded calls; cheap, and the probes stay on."""
         return self._session.recorded if self._session is not None else 0
 
     def leave(self) -> None:
-        """Takes the probes off and keeps what was recorded: :meth:`start` goes on with the same story, :meth:`peek`
-        reports on it, :meth:`stop` ends it."""
+        """Take the probes off and keep the record: :meth:`start` continues the story, :meth:`peek` reports on it,
+        :meth:`stop` ends it."""
         if self._session is not None:
             self._session.leave()
 
@@ -145,8 +145,8 @@ class Recording:
         cells: Mapping[str, int] | None = None,
         error: BaseException | None = None,
     ) -> Report:
-        """Takes the probes off and reports on the story so far; :meth:`start` goes on with it. Arguments and errors as
-        :meth:`stop`; instead of a namespace the frame in whose sight the names are."""
+        """Take the probes off and report on the story so far; :meth:`start` continues it. Arguments and errors as
+        :meth:`stop`, with the frame that has the names instead of a namespace."""
         return self._make_report(namespace, cells, error, last=False)
 
     def _make_report(
@@ -197,8 +197,9 @@ class Recording:
                 source=source,
                 last=last,
             )
-            if error is not None and trace.refusal is None:
-                trace = replace(trace, answer=self._answer(error, cell))
+            met = trace.refusal is not None and any(call.refusal is not None for call in trace.calls)
+            if error is not None and not met:
+                trace = replace(trace, answer=self._answer(error, cell, cells))
             added = (GAVE_WAY,) if self._gave_way else ()
             added = (self._stepped_down, *added) if self._stepped_down else added
             trace = replace(trace, blindness=(*trace.blindness, *added)) if added else trace
@@ -211,23 +212,23 @@ class Recording:
             self.report = replace(analyze(trace), live=live)
         return self.report
 
-    def _answer(self, error: BaseException, cell: int | None) -> Answer | None:
+    def _answer(self, error: BaseException, cell: int | None, cells: Mapping[str, int] | None) -> Answer | None:
         from inplace_magic.answering.asked import made
 
         with use_language(self.options.lang):
-            return made(error, cell)
+            return made(error, cell, cells)
 
     def _ended(self, trace: Trace) -> Trace:
         assert self._session is not None
         try:
             self._session.let_go()
         except Exception as fault:  # containment: the record is made, and stands
-            told = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {ASK}"
-            return replace(trace, faults=(*trace.faults, told))
+            text = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {ASK}"
+            return replace(trace, faults=(*trace.faults, text))
         return trace
 
     def _take_over(self) -> None:
-        """This is the watch of its thread now; one that gives way ends."""
+        """Become the watch of this thread; one that gives way ends."""
         other = _of_thread.get(get_ident())
         if other is not None and other is not self and other._gives_way:
             other._gave_way = other._session is not None and other._session.active
@@ -235,19 +236,19 @@ class Recording:
         _of_thread[get_ident()] = self
 
     def _forget(self) -> None:
-        """The block is over."""
+        """Forget the block, which is over."""
         self._resume = None
         if _of_thread.get(get_ident()) is self:
             del _of_thread[get_ident()]
 
 
 def running_here() -> Recording | None:
-    """What records on this thread, or would but for a pause."""
+    """Return the recording of this thread, running or paused, or None."""
     return _of_thread.get(get_ident())
 
 
 def _text_of(filename: str | None, frame: FrameType | None) -> str:
-    """The text that was compiled under a name, or that of the function which a frame runs."""
+    """Return the text compiled under a name, or the text of a frame's function."""
     if filename is not None or frame is None:
         return "".join(linecache.getlines(filename)) if filename is not None else ""
     code = frame.f_code
@@ -266,6 +267,6 @@ def _frame_of(filename: str | None) -> FrameType | None:
 
 
 def analyze(trace: Trace) -> Report:
-    """The report of a trace; torch is not needed."""
+    """Return the report of a trace, without torch."""
     with collection_paused():
         return Report.from_trace(trace)

@@ -1,4 +1,4 @@
-"""Which steps of a long run are watched, in the manner of ``torch.profiler.schedule``."""
+"""Choose the watched steps of a long run, like ``torch.profiler.schedule``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from inplace_magic.errors import OptionError
 from inplace_magic.language import _
 
 Schedule = Callable[[int], bool]
-"""Whether a step, counted from 0, is watched."""
+"""Returns True if a step, counted from 0, is watched."""
 
 
 def schedule(*, active: int, wait: int = 0, repeat: int = 0, skip_first: int = 0) -> Schedule:
-    """A function for ``watch(schedule=…)``: after `skip_first` steps, in turn `wait` steps without a watch and `active`
-    steps with one, whose report is made when they are over.
+    """Return a function for ``watch(schedule=…)``: skip `skip_first` steps, then alternate `wait` steps without a watch
+    and `active` watched steps, which get a report.
 
     Args:
-        active: steps that are watched in a row.
-        wait: steps before them that are not.
-        repeat: how often; 0: to the end.
-        skip_first: steps before all of this.
+        active: number of watched steps in a row.
+        wait: number of unwatched steps before them.
+        repeat: number of cycles; 0: to the end.
+        skip_first: number of steps before the first cycle.
 
     Raises:
         OptionError: a negative number, or no step to watch.
@@ -49,7 +49,7 @@ def schedule(*, active: int, wait: int = 0, repeat: int = 0, skip_first: int = 0
 
 @dataclass(frozen=True, slots=True)
 class _Cycles:
-    """A record and no closure: it is pickled with whatever is sent to another process."""
+    """A record, not a closure, so that it can be pickled."""
 
     active: int
     wait: int

@@ -1,11 +1,10 @@
-"""The parts of a long run that are watched, one report each.
+"""The watched parts of a long run, one report each.
 
-A watch with a schedule, or one that was paused, has gaps, and what the program did there is not known. So no finding
-reaches over a gap: each part is a watch of its own. A gradient that was cleared in a gap would look like one that
-nobody clears, if the two sides of it were told as one story.
+A schedule or a pause leaves gaps, and nobody knows what the program did there. So no finding reaches over a gap: each
+part is a watch of its own. Otherwise a gradient cleared in a gap would look like one that is never cleared.
 
-At the end of a part nothing is over yet: a graph that nobody went backward through may never be. So what a part says of
-the future waits, until the error comes in a later part.
+The run goes on after a part, and backward may never go through an open graph. So a part's findings about the future
+wait until the error comes in a later part.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from inplace_magic.watching.news import News, is_of_the_future
 
 @dataclass(slots=True)
 class Windows:
-    """What is kept of the parts that are over: the reports with something new, bounded by what can be found."""
+    """The finished parts: reports with new findings, bounded by the number of possible findings."""
 
     count: int = 0
-    """How many parts there were."""
+    """Number of parts."""
     found: list[Report] = field(default_factory=list)
-    """Of those in which something was found, worst finding first, each finding in the first report that has it."""
+    """Reports with findings, the worst first, each finding in its first report."""
     news: News = field(default_factory=News)
     _last: Report | None = None
 
     def close(self, report: Report) -> None:
-        """Takes in the report of a part that ended, with more of the run to come."""
+        """Add the report of a finished part; the run goes on."""
         self.count += 1
         self._last = report
         fresh = self.news.of(report)
@@ -37,10 +36,11 @@ class Windows:
             self._keep(replace(report, findings=_first(fresh, report)))
 
     def end(self, report: Report | None) -> Report | None:
-        """The report that tells most of the run: of its error, else of the worst finding, else of the last part.
+        """Return the most telling report: of the part with the error, else with the worst finding, else of the last
+        part.
 
         Args:
-            report: of the part that was open when the run ended; None where none was.
+            report: report of the part open at the end of the run, or None.
         """
         if report is None:
             return self.found[0] if self.found else _without_the_future(self._last)
@@ -61,7 +61,7 @@ class Windows:
 
 
 def _first(fresh: list[Hazard], report: Report) -> tuple[Hazard, ...]:
-    """The new findings, then the notes."""
+    """Return the new findings, then the notes."""
     notes = (finding for finding in report.findings if finding.severity == "info")
     return (*fresh, *(note for note in notes if not is_of_the_future(note)))
 

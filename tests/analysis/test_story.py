@@ -76,6 +76,11 @@ def test_what_was_written_after_a_save_is_what_moved_its_version_further() -> No
     assert Story(trace).writes_after(replace(saved, counter=None), 0) == []
 
 
+def test_versions_that_went_back_count_by_what_they_are_and_not_by_their_order() -> None:
+    trace = Trace(calls=(wrote(0, "Tensor.mul_", site(2), tensor(1, 4)), wrote(1, "Tensor.mul_", site(3), tensor(1))))
+    assert [w.at for w in Story(trace).writes_after(SavedTensor(1, "self", 1, 1, 1), 1)] == [0]
+
+
 def test_writes_to_memory_hold_those_through_aliases_and_from_outside_torch() -> None:
     alias = tensor(2, storage=1, counter=2)
     trace = Trace(

@@ -10,6 +10,7 @@ import torch
 from capture.watching import LEVELS, call_of, calls_of, report_of, trace_of
 
 import inplace_magic
+from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.record.events import TensorMetadata
 
 
@@ -26,6 +27,18 @@ def test_serial_numbers_are_not_reused_when_addresses_are() -> None:
     assert len(triples) < 3000, "no address was reused, so this run proves nothing"
     assert len({meta.tensor for meta in made}) == 3000
     assert len({meta.storage for meta in made}) == 3000
+
+
+def test_a_tensor_with_the_id_of_one_that_just_died_has_a_number_of_its_own() -> None:
+    identity = IdentityMap(lambda: 0)
+    tensor = torch.ones(2)
+    key, first = id(tensor), identity.register(tensor).serial
+    del tensor
+    others = []
+    while id(another := torch.ones(2)) != key and len(others) < 1000:
+        others.append(another)
+    assert id(another) == key, "the id was not used again, so this run proves nothing"
+    assert identity.register(another).serial != first
 
 
 def test_a_tensor_keeps_its_number_and_its_real_addresses_are_facts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -36,7 +37,7 @@ def write_unseen(x: torch.Tensor) -> None:
 
 def asking() -> None:
     """Each question several times: of what is new, written, seen or unseen, dying, held, shared, or requires grad."""
-    x = torch.ones(3, 4)
+    x, one, lost = torch.ones(3, 4), torch.tensor(2.0, requires_grad=True), torch.ones(1)
     holder = Holder(torch.zeros(2))
     array = np.zeros(3, dtype=np.float32)
     for number in range(6):
@@ -44,6 +45,12 @@ def asking() -> None:
             getattr(x, name)()
         x.dim(), x.size(), x.size(0), x.t().is_contiguous(), torch.is_complex(x)
         x.stride(), write_unseen(x), x.numel()
+        one.item(), one.item(), x[0, 0].item(), x.new_ones(1, dtype=torch.bool).item()
+        for other in (x, lost):
+            with suppress(RuntimeError):  # of several elements, and of one without memory from the fourth time on
+                other.item()
+        if number == 3:
+            lost.untyped_storage().resize_(0)
         x.add_(1)
         x.dim()
         with torch.no_grad():
@@ -118,6 +125,21 @@ def test_a_question_cannot_fail_or_run_an_operator(name: str) -> None:
     assert answers == [[getattr(tensor, name)()] * 3 for tensor in tensors]
     assert [call.name for call in trace_of(w).calls] == [f"Tensor.{name}"] * 3 * len(tensors)
     assert trace_of(w).ops == ()
+
+
+def test_a_value_that_cannot_be_had_is_asked_for_as_any_other_call() -> None:
+    several, lost = torch.ones(2), torch.ones(1)
+    with inplace_magic.watch() as w:
+        for _ in range(3):
+            several.dim(), lost.item()
+            lost.untyped_storage().resize_(0)
+            for tensor in (several, lost):
+                with pytest.raises(RuntimeError):
+                    tensor.item()
+            lost.untyped_storage().resize_(4)
+
+    items = [call for call in trace_of(w).calls if call.name == "Tensor.item"]
+    assert [call.error is None for call in items] == [True, False, False] * 3
 
 
 def test_a_question_to_a_tensor_of_another_kind_fails_as_it_does_and_is_told_so() -> None:

@@ -114,7 +114,7 @@ def test_a_write_that_the_ring_has_forgotten_is_not_made_up() -> None:
     (hazard,) = w.report.hazards
     assert hazard.mutation is None
     assert "Which write it was could not be told" in hazard.message
-    assert "no longer among those that level `writes` keeps" in " ".join(w.report.blindness)
+    assert "already discarded the first write after the save" in " ".join(w.report.blindness)
 
 
 def test_an_address_that_is_used_again_does_not_accuse_the_earlier_write() -> None:
@@ -186,9 +186,7 @@ def test_a_healthy_run_keeps_no_more_than_the_newest_writes() -> None:
     assert w.report is not None
     assert w.report.calls == []
     assert w.report.hazards == []
-    assert w.report.verdict == (
-        "• Nothing was judged: level `writes` tells who wrote what was saved, when a backward fails."
-    )
+    assert w.report.verdict == ("• Nothing was judged: level `writes` only names the writer when a backward fails.")
 
 
 @pytest.mark.parametrize(("level", "asked"), [("writes", False), ("calls", True)])
@@ -313,4 +311,4 @@ def test_where_the_failed_graph_cannot_be_read_no_writer_is_named_and_that_is_sa
         program()
     (hazard,) = watched.report.hazards
     assert (hazard.mutation, hazard.raised) == (None, True)
-    assert any("could not be told" in line for line in watched.report.blindness)
+    assert any("does not show which node refused" in line for line in watched.report.blindness)

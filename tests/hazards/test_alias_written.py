@@ -48,7 +48,7 @@ def test_the_finding_names_the_read_the_write_and_the_second_name() -> None:
     assert finding.variable == "labels"
     assert finding.mutation is not None
     assert finding.mutation.line == 3
-    assert finding.message.startswith("`ids` is read by `vectors = table[ids]` (Cell In[7], line 4)")
+    assert "overwrote `ids`, and `vectors = table[ids]` (Cell In[7], line 4) reads the new values" in finding.message
     assert "`labels = ids`, line 2" in finding.message
     assert "labels = ids.clone()" in cure(finding)
 
@@ -80,7 +80,7 @@ def test_the_bad_program_with_a_second_name_gives_the_write(tmp_path: Path) -> N
     finding = ran.the(rule.CODE)
     assert ran.at(finding.mutation) == "labels[mask] = -100"
     assert finding.variable == "labels"
-    assert "`ids` is read by `loss = model(ids, labels)`" in finding.message
+    assert "overwrote `ids`, and `loss = model(ids, labels)`" in finding.message
 
 
 def test_the_bad_program_with_an_inplace_call_gives_the_write(tmp_path: Path) -> None:
@@ -88,14 +88,15 @@ def test_the_bad_program_with_an_inplace_call_gives_the_write(tmp_path: Path) ->
     finding = ran.the(rule.CODE)
     assert ran.at(finding.mutation) == "h = F.relu(x, inplace=True)"
     assert finding.variable == "x"
-    assert "`x` is read by" in finding.message
+    assert "overwrote `x`, and" in finding.message
 
 
 def test_a_line_that_writes_and_reads_is_told_by_its_part_that_writes(tmp_path: Path) -> None:
     shortcut = "def shortcut(x):\n    return x + F.relu(x, inplace=True).sum()\n\n\ny = shortcut(x * 1)"
     ran = watched(tmp_path, SETUP, shortcut)
     message = ran.the(rule.CODE).message
-    assert "but `F.relu(x, inplace=True)` in the same line had overwritten it before" in message
+    assert message.startswith("`F.relu(x, inplace=True)` overwrote `x` before")
+    assert "reads it in the same line" in message
     assert message.count("return x +") == 1
     listing = [line.strip() for line in ran.report.to_text().splitlines() if line.strip().startswith("|")]
     assert len(listing) == 1
@@ -193,7 +194,7 @@ def test_dimensions_swapped_in_place_are_swapped_under_the_other_name_too(tmp_pa
     finding = watched(tmp_path, "", program.format(back="turn")).the(rule.CODE)
     assert finding.mutation is not None
     assert finding.mutation.statement == "back.t_()"
-    assert "swapped its dimensions" in finding.message
+    assert "swapped the dimensions of" in finding.message
     assert rule.CODE not in watched(tmp_path, "", program.format(back="turn.clone()")).codes()
 
 

@@ -102,6 +102,18 @@ def test_a_tensor_saved_before_the_watch_is_matched_by_the_version_that_pytorch_
     assert "before this watch began" in finding.message
 
 
+def test_of_two_writes_that_fit_an_error_without_a_saver_none_is_blamed() -> None:
+    *_, write, _, backward = sigmoid_trace().calls
+    mutations, given, left = (
+        tuple(replace(each, tensor=9, storage=9, counter=9) for each in group)
+        for group in (write.mutations, write.inputs, write.mutated)
+    )
+    second = replace(write, index=5, inputs=given, mutations=mutations, mutated=left)
+    (alone,), _ = find_hazards(Trace(calls=(write, backward)))
+    (finding,), _ = find_hazards(Trace(calls=(write, second, backward)))
+    assert (alone.mutation, finding.mutation) == (site(6), None)
+
+
 def test_a_tensor_packed_by_hooks_is_not_guessed_at() -> None:
     trace = sigmoid_trace()
     saved = tuple(replace(s, version=None, hooked=True) for s in trace.saved)

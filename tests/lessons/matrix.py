@@ -25,10 +25,10 @@ MOST = 90
 """Characters of an answer."""
 HEAD = """# Answers to the exercises
 
-What the checks of the course say to {count} answers, in English. *Fooling* are those whose results alone would get
-another verdict: hard-coded ones, those that write where nobody looks, those that change a line which does no harm.
-*Half right* are those of which a part is as it should be. Written by `python tests/lessons/matrix.py`, which runs the
-tests of the lessons, and not by hand.
+What the checks of the course say to {count} answers, in English. *Fooling* answers would get another verdict by
+their results alone: they are hard-coded, write into unrelated memory, or change a harmless line. *Half right*
+answers have one correct part. Written by `python tests/lessons/matrix.py`, which runs the tests of the lessons, and
+not by hand.
 
 | answer | right | wrong | open |
 |---|---|---|---|

@@ -11,9 +11,9 @@ from lessons.asking import begin, mistaken, solved, speaks_chinese, untouched
 from inplace_magic.errors import OptionError
 from inplace_magic.language import LANGUAGES, use_language
 from inplace_magic.lessons import check, hint, solution
-from inplace_magic.lessons.course import LESSONS
+from inplace_magic.lessons.exercise import exercises
 
-KEYS = [exercise.key for lesson in LESSONS for exercise in lesson]
+KEYS = list(exercises())
 each_exercise = pytest.mark.parametrize("key", KEYS)
 
 

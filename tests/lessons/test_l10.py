@@ -34,7 +34,7 @@ SWAPPED = "    tokens[chosen] = mask_id\n    labels = tokens.clone()\n"
 WRONG = [
     ("10.1", "weights *= keep", "weights *= keep\n    weights = weights.clone()", "had saved it for backward"),
     ("10.1", "weights *= keep", "weights = weights.detach() * keep", "no gradient goes back through it"),
-    ("10.2", "noise +=", "noise = noise +", "gave `noise` to a new tensor"),
+    ("10.2", "noise +=", "noise = noise +", "bound `noise` to a new tensor"),
     ("10.2", "noise += size * noise.grad.sign()", "noise + size * noise.grad.sign()", "that nobody takes"),
     ("10.3", "log_std.clamp_", "log_std.clamp", "that nobody takes"),
     ("10.3", "log_std.clamp_", "log_std = log_std.detach().clamp", "no gradient goes back through it"),

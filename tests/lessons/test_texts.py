@@ -21,7 +21,7 @@ from lessons.texts import (
     shipped,
 )
 
-from inplace_magic.lessons import course
+from inplace_magic.lessons.exercise import exercises
 from inplace_magic.render.page.explorer import packed, unpacked
 
 each_lesson = pytest.mark.parametrize("text", TEXTS, ids=named)
@@ -120,7 +120,7 @@ def test_a_question_stands_before_each_watched_cell(text: Path) -> None:
 
 def test_each_exercise_of_the_lessons_can_be_checked_and_each_check_has_its_cell() -> None:
     asked = [key for lesson in LESSONS for key in exercise_cells(lesson)]
-    assert asked == [exercise.key for lesson in course.LESSONS for exercise in lesson]
+    assert asked == list(exercises())
 
 
 @pytest.mark.parametrize("text", EVERY, ids=named)

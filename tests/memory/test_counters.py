@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 import torch
 from builders import site
+from capture.watching import LEVELS
 from memory.allocator import Allocator
 
+import inplace_magic
 from inplace_magic.analysis.memory.ledger import Ledger
 from inplace_magic.capture.torch.memory import CudaMemory, MemoryMeter
 from inplace_magic.record.events import CallEvent
@@ -99,3 +101,24 @@ def test_an_allocator_without_totals_is_not_asked_for_them(allocator: Allocator,
     allocator.allocate(512, for_tensor=False)
 
     assert CudaMemory().read() == ()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_calls_in_a_row_are_brief_on_a_gpu_too_and_their_memory_is_that_of_their_line(
+    allocator: Allocator, level: Any
+) -> None:
+    x = torch.zeros(3)
+    with inplace_magic.watch(level=level) as watch:
+        for _ in range(500):
+            x.add_(1), allocator.allocate(512, for_tensor=False), x.dim()
+        x.mul_(2)
+        for _ in range(500):
+            x.add_(1), allocator.allocate(512, for_tensor=False)
+    calls = watch.report.trace.calls
+    billed = {row.call: row.net_bytes for row in Ledger(watch.report.trace).calls if row.device.startswith("cuda")}
+
+    assert [(call.name, call.passes) for call in calls[-2:]] == [("Tensor.add_", 1), ("Tensor.add_", 437)]
+    assert (
+        sum(billed.get(call.index, 0) for call in calls if call.callsite.line == calls[-1].callsite.line) == 500 * 512
+    )
+    assert sum(billed.values()) == 1000 * 512

@@ -288,7 +288,7 @@ def test_the_report_says_where_it_stopped_and_how_much_was_not_looked_at(small_s
             h = h * w
     assert watch.report is not None
     assert [*watch.report.faults] == []
-    (said,) = (line for line in watch.report.blindness if "not looked at" in line)
+    (said,) = (line for line in watch.report.blindness if "were not read" in line)
     read = {meta.node for call in watch.report.calls for meta in call.outputs} - {None}
     assert small_stack - 2 <= len(read) <= small_stack
     place = watch.report.calls[-1].callsite
@@ -324,7 +324,7 @@ def test_a_wide_graph_is_seen_whole(small_stack: int) -> None:
             kept.append(h)
         loss = torch.stack(kept).sum()
     assert watch.report is not None
-    assert not any("not looked at" in line for line in watch.report.blindness)
+    assert not any("were not read" in line for line in watch.report.blindness)
     assert all(meta.node is not None for call in watch.report.calls for meta in call.outputs)
     assert loss.grad_fn is not None
 

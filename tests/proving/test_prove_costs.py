@@ -40,6 +40,19 @@ def test_of_several_proven_fixes_the_cheapest_is_shown_with_what_each_costs(ip: 
     assert ("allocates the least" in proof.reason) == (proof.prices[0].nbytes < proof.prices[1].nbytes)
 
 
+def test_a_fix_that_cures_only_with_another_one_is_priced_with_it(ip: Any) -> None:
+    loop = "y = x * 1\nkept = []\nfor _ in range(2):\n    y += 1\n    kept.append(y * y)\n"
+    cell = loop + "y.clamp_(-1, 1)\nsum(kept).sum().backward()"
+    report = watched(ip, cell)
+    assert len({hazard.diff for hazard in report.hazards if hazard.severity == "error"}) == 2
+
+    proof = first(report.prove()).proof
+
+    assert proof is not None
+    assert proof.verdict == "proven"
+    assert proof.prices
+
+
 def test_copies_that_take_over_half_of_what_is_free_are_told_of_beforehand(
     ip: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,15 +112,13 @@ report = handle(main(x))
 """
 
 
-def test_where_it_cannot_be_run_again_the_graph_tells_what_was_saved_and_the_report_says_so(tmp_path: Path) -> None:
+def test_where_it_cannot_be_run_again_what_the_error_left_tells_and_the_report_says_so(tmp_path: Path) -> None:
     report = run(tmp_path / "given.py", GIVEN)["report"]
 
     (hazard,) = report.hazards
     assert (hazard.saved_by, hazard.expected_version, hazard.found_version) == ("SigmoidBackward0", 0, 1)
-    assert hazard.mutation is None, "nobody saw it, so none is named"
     assert hazard.proof is None
     assert "Nothing was watched" in " ".join(report.blindness)
-    assert report.calls[-1].callsite.line == 10
     assert Report.from_json(report.to_json()).hazards == report.hazards
 
 
@@ -149,7 +147,7 @@ def test_what_cannot_be_explained_is_refused_in_a_sentence(tmp_path: Path, monke
         inplace_magic.why()
     source = HANDLED.replace("y.mul_(2)", "open('log.txt', 'w'); raise ValueError")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CompareError, match="cannot be run again: it changes the file"):
+    with pytest.raises(CompareError, match="cannot run again: it changes the file"):
         run(tmp_path / "writes.py", source.replace("except RuntimeError", "except ValueError"))
 
 

@@ -71,7 +71,7 @@ def test_what_a_rank_saw_is_told_although_another_died(
     said = told_by({0: 5}, 3, capsys)
     assert "inplace_magic: rank 0:" in said
     assert "inplace_magic: ranks 1–2: not heard of until now." in said
-    assert told_by({1: 5}, 3, capsys).splitlines() == ["inplace_magic: rank 1: as was said of others."]
+    assert told_by({1: 5}, 3, capsys).splitlines() == ["inplace_magic: rank 1: the same as above."]
     assert "Line 6 wrote." in told_by({2: 6}, 3, capsys), "the last of them, and other than the first"
 
 

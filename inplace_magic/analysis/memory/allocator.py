@@ -12,8 +12,10 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import accumulate, pairwise
+from operator import attrgetter
 
 from inplace_magic.analysis.memory.blocks import Block, Entry
+from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.memory import MemoryReading
 from inplace_magic.record.trace import Trace
 
@@ -65,7 +67,7 @@ def _apart(rows: dict[Key, Entry], workspaces: dict[Key, int]) -> list[Entry]:
 def _rows(readings: Iterable[MemoryReading], blocks: Iterable[Block], *, of_ops: bool) -> dict[Key, Entry]:
     """Several pairs of readings of one step are summed."""
     rows: dict[Key, Entry] = {}
-    for device, ordered in _by_device(readings).items():
+    for device, ordered in grouped_by(attrgetter("device"), readings).items():
         for first, then in pairwise(ordered):
             key = (first.call, first.op if of_ops else None, device)
             row = _between(first, then, key)
@@ -92,13 +94,6 @@ def _rows(readings: Iterable[MemoryReading], blocks: Iterable[Block], *, of_ops:
         for key, row in rows.items()
         if row.allocated_bytes or row.freed_bytes or key in made
     }
-
-
-def _by_device(readings: Iterable[MemoryReading]) -> dict[str, list[MemoryReading]]:
-    found: dict[str, list[MemoryReading]] = {}
-    for reading in readings:
-        found.setdefault(reading.device, []).append(reading)
-    return found
 
 
 def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
@@ -143,7 +138,7 @@ def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, i
     inner = {call.index for call in trace.calls if call.parent is not None}
     blocks = tuple(blocks)
     found = []
-    for device, readings in _by_device(trace.readings).items():
+    for device, readings in grouped_by(attrgetter("device"), trace.readings).items():
         held = Held(block for block in blocks if block.device == device)
         unexplained: list[tuple[int | None, int]] = []
         met: set[int] = set()

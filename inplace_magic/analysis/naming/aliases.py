@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter, itemgetter
 
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, Binding
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -53,10 +54,7 @@ class Aliases:
 
     @cached_property
     def _by_function(self) -> dict[tuple[object, ...], list[AliasStatement]]:
-        found: dict[tuple[object, ...], list[AliasStatement]] = {}
-        for alias in self.statements:
-            found.setdefault(_line(alias)[:3], []).append(alias)
-        return found
+        return grouped((_line(alias)[:3], alias) for alias in self.statements)
 
     def pairs(self, alias: AliasStatement) -> list[tuple[int, int]]:
         """(given, got) of the calls on a statement's line that look like copies and made none: ``x.detach()``, and
@@ -79,11 +77,7 @@ class Aliases:
     @cached_property
     def detached(self) -> dict[int, list[int]]:
         """The tensors that ``detach()`` and the like gave on the memory of a tensor."""
-        found: dict[int, list[int]] = {}
-        for given, got in (pair for pairs in self._pairs.values() for pair in pairs):
-            if given != got:
-                found.setdefault(given, []).append(got)
-        return found
+        return grouped((given, got) for pairs in self._pairs.values() for given, got in pairs if given != got)
 
 
 def given_back(trace: Trace) -> Iterator[AliasStatement]:

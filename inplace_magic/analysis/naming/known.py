@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 
-from inplace_magic.analysis.grouped import grouped_by
 from inplace_magic.analysis.naming.aliases import Aliases
 from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
+from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.names import Binding, Holding, KeptByHook
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace

@@ -15,6 +15,7 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph
 from inplace_magic.analysis.tree.module_names import steps_of
 from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
+from inplace_magic.record.grouped import grouped
 
 
 @dataclass(slots=True)
@@ -78,11 +79,8 @@ def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> list[tuple[str,
         elif kind == "data":
             reads.setdefault(target, set()).add(source)
     used = {source for sources in reads.values() for source in sources}
-    versions: dict[int, list[TensorVertex]] = {}
-    made: dict[str, list[TensorVertex]] = {}
-    for vertex in graph.tensors:
-        versions.setdefault(vertex.tensor, []).append(vertex)
-        made.setdefault(f"C{vertex.made_by}", []).append(vertex)
+    versions = grouped((vertex.tensor, vertex) for vertex in graph.tensors)
+    made = grouped((f"C{vertex.made_by}", vertex) for vertex in graph.tensors)
     found = []
     for known in versions.values():
         path = "".join(steps_of(known[0].name)[:-1])

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import ModuleName
 from inplace_magic.record.trace import Trace
 
@@ -42,10 +43,8 @@ class ModuleNames:
 
     def __init__(self, trace: Trace) -> None:
         self._modules = {module.path: module for module in trace.module_names}
-        self._names: dict[int, list[str]] = {}
         self._known: dict[tuple[int, tuple[str, ...]], tuple[Room | None, ...]] = {}
-        for entry in trace.names if self._modules else ():
-            self._names.setdefault(entry.tensor, []).append(entry.name)
+        self._names = grouped((entry.tensor, entry.name) for entry in (trace.names if self._modules else ()))
 
     def running(self, call: CallEvent) -> tuple[Room | None, ...]:
         """For each of ``call.modules``: which one it was, as far as the call's own inputs tell; empty if nothing is."""

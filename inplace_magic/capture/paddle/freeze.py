@@ -29,6 +29,7 @@ from inplace_magic.capture.paddle.traits import function_behind, node_traits, ro
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.blindness import LATEST_KEPT, NAMES_LIMITED, UNKNOWN_SAVES
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.options import WatchOptions
@@ -188,11 +189,7 @@ def _pending(recorder: Recorder) -> set[int]:
         if record.latest is not None and record.latest[NODE] is not None
     }
     alive = nodes.reached(number for number in starts if number is not None)
-    users: dict[int, list[int]] = {}
-    for number in alive:
-        for behind in nodes.records[number - 1].next:
-            if behind is not None:
-                users.setdefault(behind, []).append(number)
+    users = grouped((behind, number) for number in alive for behind in nodes.records[number - 1].next)
     todo = [
         number
         for number in alive

@@ -3,8 +3,9 @@
 The first calls in a row are recorded in full. Of the next ones it is known beforehand what a full record would say:
 one function, at one place, on one tensor that autograd does not follow, with plain numbers besides, and nobody has
 looked at the tensor meanwhile. So it is only noted that they ran, and to which version they brought the tensor; the row
-of the call before them then says that it stands for so many. Whatever is new ends that: another call, another place, an
-argument that is no number, a version that no such call wrote, a tensor that was moved, another grad mode, a death.
+of the call before them then says that it stands for so many, and is billed for their memory on an accelerator. Whatever
+is new ends that: another call, another place, an argument that is no number, a version that no such call wrote, a
+tensor that was moved, another grad mode, a death.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from inplace_magic.capture.records import LAYOUT, POINTER, RECORD, VERSION, Tens
 from inplace_magic.capture.running import OpenCall, OpenCalls, gives
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.capture.torch.memory import MemoryMeter
 from inplace_magic.record.options import WatchOptions
 
 FULL = 64
@@ -44,7 +44,6 @@ class Repeats:
         nodes: the autograd nodes met.
         sites: the places.
         running: the calls that have not returned.
-        meter: of an accelerator's memory.
         observer: knows the place of the last call.
         options: those of the watch.
     """
@@ -56,11 +55,10 @@ class Repeats:
         nodes: NodeMap,
         sites: CallsiteTable,
         running: OpenCalls,
-        meter: MemoryMeter,
         observer: Observer,
         options: WatchOptions,
     ) -> None:
-        self._log, self._sites, self._running, self._meter = log, sites, running, meter
+        self._log, self._sites, self._running = log, sites, running
         self._observer = observer
         self._tensors, self._shared = identity.tensors, identity.shared
         self._deaths, self._node_deaths = identity.deaths, nodes.deaths
@@ -113,7 +111,7 @@ class Repeats:
         latest = record.latest
         if latest is None or latest[VERSION] != tensor._version or tensor.data_ptr() != latest[POINTER]:
             return False
-        if self._deaths or self._node_deaths or self._shared.digests or self._shared.aside or not self._meter.idle:
+        if self._deaths or self._node_deaths or self._shared.digests or self._shared.aside:
             return False
         for value in args[1:]:
             if type(value) not in _NUMBERS:

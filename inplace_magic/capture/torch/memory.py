@@ -24,10 +24,10 @@ class MemoryBackend(Protocol):
     device_type: str
 
     def is_available(self) -> bool:
-        """Whether it is worth while to ask for readings at all; told without touching a device."""
+        """True if it is worth while to ask for readings at all; told without touching a device."""
 
     def read(self) -> Sequence[MemoryReading]:
-        """One reading for each device in use now; none before the device was first used."""
+        """Return one reading for each device in use now; none before the device was first used."""
 
 
 class CudaMemory:
@@ -36,16 +36,16 @@ class CudaMemory:
     device_type = "cuda"
 
     def __init__(self) -> None:
-        self._used: set[int] = set()
-        """The devices that had memory at some time."""
+        self._last: dict[int, tuple[tuple[int, ...], MemoryReading]] = {}
+        """Of each device that had memory at some time: its counters, and the reading made of them."""
 
     def is_available(self) -> bool:
-        """Whether torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
+        """True if torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
         did so can no longer fork workers that use the GPU."""
         return bool(torch.backends.cuda.is_built())  # type: ignore[no-untyped-call]  # torch leaves it unannotated
 
     def read(self) -> Sequence[MemoryReading]:
-        """The bytes of every GPU that the allocator has reserved memory on; none of an allocator without totals
+        """Return the bytes of every GPU that the allocator has reserved memory on; none of an allocator without totals
         (``backend:cudaMallocAsync``) or without counters (a ``CUDAPluggableAllocator``). The program may set the totals
         back at any time, also to 0 (``reset_accumulated_memory_stats``)."""
         if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch leaves it without annotations
@@ -58,22 +58,14 @@ class CudaMemory:
             reserved = stats["reserved_bytes"]["all"] if stats else None
             if reserved is None:
                 continue
-            if not (reserved["current"] or reserved["allocated"] or device in self._used):
+            last = self._last.get(device)
+            if last is None and not (reserved["current"] or reserved["allocated"]):
                 continue
-            self._used.add(device)
-            used = stats["allocated_bytes"]["all"]
-            found.append(
-                MemoryReading(
-                    None,
-                    f"cuda:{device}",
-                    allocated_bytes=used["current"],
-                    reserved_bytes=reserved["current"],
-                    peak_bytes=used["peak"],
-                    allocated_total=used["allocated"],
-                    freed_total=used["freed"],
-                    requested_bytes=stats["requested_bytes"]["all"]["current"],
-                )
-            )
+            used, requested = stats["allocated_bytes"]["all"], stats["requested_bytes"]["all"]["current"]
+            counters = (used["current"], reserved["current"], used["peak"], used["allocated"], used["freed"], requested)
+            if last is None or last[0] != counters:
+                self._last[device] = last = counters, MemoryReading(None, f"cuda:{device}", *counters)
+            found.append(last[1])
         return found
 
 
@@ -87,11 +79,11 @@ class MpsMemory:
         self._last: MemoryReading | None = None
 
     def is_available(self) -> bool:
-        """Whether torch sees an Apple GPU."""
+        """True if torch sees an Apple GPU."""
         return torch.backends.mps.is_available()
 
     def read(self) -> Sequence[MemoryReading]:
-        """The bytes of the one device."""
+        """Return the bytes of the one device."""
         now = torch.mps.current_allocated_memory()
         last = self._last or MemoryReading(None, "mps:0", now, 0, now, 0, 0)
         change = now - last.allocated_bytes
@@ -127,10 +119,16 @@ class MemoryMeter:
         self._backends = [backend for backend in known if backend.is_available()]
         self.idle = not self._backends
         """Nobody to ask: then :meth:`read` need not be called."""
-        self.readings: list[MemoryReading] = []
+        self._rows: list[tuple[int | None, int | None, MemoryReading]] = []
+        """Call and operator that each reading bills, and the reading, which names neither."""
         self._latest: dict[str, int] = {}
         self._place: tuple[int | None, int | None] | None = None
         """Call and operator of the last look; None before the first one."""
+
+    @property
+    def readings(self) -> list[MemoryReading]:
+        """All of them, each with the call that it bills."""
+        return [replace(reading, call=call, op=op) for call, op, reading in self._rows]
 
     def read(self, call: int | None, op: int | None = None) -> None:
         """Notes the counters as a call or operator begins, or as a call goes on after one inside it.
@@ -138,34 +136,34 @@ class MemoryMeter:
         Args:
             call: the innermost running call; None when there is none.
         """
+        rows = self._rows
         for backend in self._backends:
-            for anonymous in backend.read():
-                reading = replace(anonymous, call=call, op=op)
+            for reading in backend.read():
                 place = self._latest.get(reading.device)
-                before = self.readings[place] if place is not None else None
-                if before is None and self._place is not None:  # first used since the last look: it had nothing then
-                    self.readings.append(_nothing_yet(reading, *self._place))
-                if place is not None and before is not None and _COUNTED(before) == _COUNTED(reading):
-                    self.readings[place] = replace(before, call=call, op=op)  # nothing to bill to the one before
-                else:
-                    self._latest[reading.device] = len(self.readings)
-                    self.readings.append(reading)
+                if place is not None:
+                    before = rows[place][2]
+                    if before is reading or _COUNTED(before) == _COUNTED(reading):
+                        rows[place] = call, op, before  # nothing to bill to the one before
+                        continue
+                elif self._place is not None:  # first used since the last look: it had nothing then
+                    rows.append((*self._place, _nothing_yet(reading)))
+                self._latest[reading.device] = len(rows)
+                rows.append((call, op, reading))
         self._place = (call, op)
 
     def forget(self, kept: set[int]) -> None:
         """Bills what calls that are no longer kept did to no call, in one sum for each run of them."""
-        readings: list[MemoryReading] = []
         latest: dict[str, int] = {}
-        for reading in self.readings:
-            known = replace(reading, call=reading.call if reading.call in kept else None, op=None)
-            place = latest.get(known.device)
-            if known.call is None and place is not None and readings[place].call is None:
+        rows, self._rows, self._latest = self._rows, [], latest
+        for call, _, reading in rows:
+            known = call if call in kept else None
+            place = latest.get(reading.device)
+            if known is None and place is not None and self._rows[place][0] is None:
                 continue
-            latest[known.device] = len(readings)
-            readings.append(known)
-        self.readings, self._latest = readings, latest
+            latest[reading.device] = len(self._rows)
+            self._rows.append((known, None, reading))
 
 
-def _nothing_yet(reading: MemoryReading, call: int | None, op: int | None) -> MemoryReading:
+def _nothing_yet(reading: MemoryReading) -> MemoryReading:
     requested = None if reading.requested_bytes is None else 0
-    return MemoryReading(call, reading.device, 0, 0, 0, 0, 0, requested, op)
+    return MemoryReading(None, reading.device, 0, 0, 0, 0, 0, requested)

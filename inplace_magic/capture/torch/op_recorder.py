@@ -30,7 +30,8 @@ class OpRecorder:
     def begins(self) -> None:
         """What an accelerator's memory is from here on is billed to the operator that is about to run."""
         running = self._running.here()
-        self._meter.read(running[-1].index if running else None, len(self._log.ops))
+        if running or not self._repeats.inside:
+            self._meter.read(running[-1].index if running else None, len(self._log.ops))
 
     def not_seen(self, func: Any) -> None:
         """Notes a higher-order operator under the innermost open call."""

@@ -104,7 +104,6 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
             *("new_zeros", "new_empty", "new_full", "new_ones", "empty_strided", "empty_permuted"),
         ),
     ),
-    ("unfilled", ("empty", "empty_like", "new_empty", "empty_strided", "empty_permuted")),
     ("gives address", ("data_ptr", "untyped_storage", "storage", "share_memory_", "pin_memory")),
     (
         "picks",
@@ -125,7 +124,6 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("gathers", ("stack", "cat", "concat", "concatenate", "vstack", "hstack", "dstack", "column_stack")),
     ("normalises scores", ("softmax", "log_softmax", "cross_entropy", "softmin", "gumbel_softmax")),
     ("reads values", ("item", "tolist", "numpy", "equal", "allclose", "__float__", "__int__", "__bool__")),
-    ("sums up", ("sum", "mean", "prod", "std", "var", "norm")),
     (
         "compares",
         (

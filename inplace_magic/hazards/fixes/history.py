@@ -14,19 +14,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.step_advice import detached, state_names
-from inplace_magic.hazards.fixes.target import Fix, Written, above, below, fix_of, indented, moved_into
-from inplace_magic.hazards.stepped import Carried
+from inplace_magic.hazards.fixes import reorder
+from inplace_magic.hazards.fixes.step_advice import cut_off
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _, spelled
 from inplace_magic.record.places import Callsite, where_they_part
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
-from inplace_magic.source.listing import Block, Edit, Listing, listing_of
-from inplace_magic.source.statements import spans
-from inplace_magic.source.variables import variables_bound, variables_read
+from inplace_magic.source.listing import listing_of
 
-_LOOPS = (ast.For, ast.While)
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _METHODS = ("detach", "item")
 
@@ -70,75 +67,26 @@ def _cut_off(twice: Twice) -> Fix | None:
     listing = listing_of(twice.story.trace, here)
     used = listing.statement_at(here) if listing is not None else None
     names = [joint.name for joint in twice.joints if joint.name is not None]
-    if (
-        listing is None
-        or used is None
-        or len(names) < len(twice.joints)
-        or not isinstance(used, (ast.Expr, ast.Assign))
-    ):
+    if listing is None or used is None or len(names) < len(twice.joints):
         return None
-    loop = next((node for node in listing.around(used) if isinstance(node, _LOOPS)), None)
-    if loop is None or not listing.alone(used) or not all(_can_be_bound(name, here, loop) for name in names):
-        return None
-    return Fix(here, listing, (below(used, f"{listing.indent(used)}{detached(names, twice.joints)}"),))
-
-
-def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
-    """Whether ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
-    of the notebook leads to."""
-    node = parse(name)
-    if isinstance(node, ast.Name):
-        return name in variables_bound(loop)
-    root = node
-    while isinstance(root, (ast.Attribute, ast.Subscript)):
-        root = root.value
-    return root is not node and isinstance(root, ast.Name) and root.id != "self" and site.function == "<module>"
+    edits = cut_off(listing, used, here, names, twice.joints)
+    return Fix(here, listing, edits) if edits else None
 
 
 def _computed_anew(twice: Twice) -> Fix | None:
-    """The lines that built the graph, moved into the loop that goes through it again, or once more above the second
-    backward."""
-    second = twice.second.callsite
+    """The lines that built the graph, once more below the step, or moved into the loop that goes through it again."""
+    second, step = twice.second.callsite, twice.stepped
     here = second.outermost if second is not None else None
     listing = listing_of(twice.story.trace, here)
-    used = listing.statement_at(here) if listing is not None and here is not None else None
-    if here is None or listing is None or used is None or not listing.whole or not listing.alone(used):
+    if here is None or listing is None or not listing.whole or step is None or step.callsite is None:
         return None
-    lines = _lines_of_the_graph(twice, here)
-    block: Block = listing.block_of(used)
-    top: ast.stmt = used
-    again = _built(listing, block[: block.index(used)], variables_read(used), lines)
-    if again:
-        return Fix(here, listing, (above(used, *indented(listing, again, listing.indent(used))),))
-    for around in listing.around(used):
-        if not isinstance(around, ast.stmt) or isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return None
-        top = around
-        if isinstance(around, _LOOPS):
-            break
-    if not isinstance(top, _LOOPS) or top.body[0].lineno == top.lineno:
+    used, wrote = listing.statement_at(here), listing.statement_at(step.callsite.outermost)
+    built = [listing.statement_on(line) for line in sorted(_lines_of_the_graph(twice, here))]
+    savers = [statement for statement in built if statement is not None and statement is not used]
+    if used is None or wrote is None or not savers:
         return None
-    block = listing.block_of(top)
-    moved = _built(listing, block[: block.index(top)], variables_read(top), lines)
-    bound = {name for entry in moved for name in variables_bound(entry)}
-    others = [entry for entry in block[: block.index(top)] if entry not in moved]
-    if not moved or any(variables_read(entry) & bound for entry in others if entry.lineno > moved[0].lineno):
-        return None
-    return Fix(here, listing, moved_into(listing, moved, top))
-
-
-def _built(listing: Listing, above: Block, needed: set[str], lines: set[int]) -> list[ast.stmt]:
-    """The assignments among some statements whose lines built the graph, as far as names lead from what is needed."""
-    wanted: list[ast.stmt] = []
-    for entry in reversed(above):
-        if not variables_bound(entry) & needed or not any(spans(entry, line) for line in lines):
-            continue
-        plain = isinstance(entry, ast.Assign) and all(path_text(target) is not None for target in entry.targets)
-        if not plain or not listing.alone(entry):
-            return []
-        wanted.insert(0, entry)
-        needed = needed | variables_read(entry)
-    return wanted
+    edits = reorder.computed_anew(listing, savers, wrote, used)
+    return Fix(here, listing, edits) if edits else None
 
 
 def _lines_of_the_graph(twice: Twice, here: Callsite) -> set[int]:
@@ -146,37 +94,6 @@ def _lines_of_the_graph(twice: Twice, here: Callsite) -> set[int]:
     calls = (twice.story.calls.get(twice.story.nodes[number].call or -1) for number in twice.old)
     chains = (call.callsite.chain for call in calls if call is not None and call.callsite is not None)
     return {site.line for chain in chains for site in chain if site.same_function(here)}
-
-
-def cut_off(listing: Listing, statement: ast.stmt, reader: Callsite, carried: list[Carried]) -> tuple[Edit, ...]:
-    """``h, c = h.detach(), c.detach()`` at the top of the loop; nothing where it is not plain that it can stand there.
-
-    Args:
-        listing: the text in which the loop stands.
-        statement: a statement of the loop, such as the one that steps or goes backward.
-        reader: the line by which a pass goes on from the one before.
-        carried: what it goes on from.
-    """
-    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
-    names, reading = state_names(reader, carried), listing.statement_at(reader)
-    if loop is None or not listing.whole or not names or reading is None or reading not in set(ast.walk(loop)):
-        return ()
-    bound = [node for name in names for node in listing.stores.get(name, ()) if node.lineno < loop.lineno]
-    if {node.id for node in bound} != set(names) or loop.body[0].lineno == loop.lineno:
-        return ()
-    if any(_may_be_none(listing, node) for node in bound):
-        return ()
-    return (above(loop.body[0], f"{listing.indent(loop.body[0])}{detached(names, carried)}"),)
-
-
-def _may_be_none(listing: Listing, name: ast.Name) -> bool:
-    """Whether an assignment before the loop is not plainly one of a tensor: ``h = None``, ``state = model.initial()``
-    of several."""
-    statement = listing.parents.get(name)
-    while statement is not None and not isinstance(statement, ast.stmt):
-        statement = listing.parents.get(statement)
-    value = getattr(statement, "value", None)
-    return value is None or any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(value))
 
 
 def kept_without_history(write: Written) -> Fix | None:

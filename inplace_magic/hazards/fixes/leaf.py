@@ -9,13 +9,13 @@ from dataclasses import replace
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, new_value_returned
 from inplace_magic.hazards.fixes.out_of_place import target_of
-from inplace_magic.hazards.fixes.target import Fix, Written, above, loads_after
+from inplace_magic.hazards.fixes.target import Fix, Written, loads_after
 from inplace_magic.hazards.repeated import repeats_elements
 from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit
-from inplace_magic.source.variables import variables_bound, variables_in
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
+from inplace_magic.source.variables import variables_bound
 
 
 def for_a_leaf(write: Written) -> Fix | None:
@@ -27,13 +27,13 @@ def for_a_leaf(write: Written) -> Fix | None:
         return _saying(new_value_returned(write), computed)
     if repeats_elements(write.meta):  # without recording, too, PyTorch refuses the write
         return _saying(bound_anew(write), computed)
-    if _goes_through_parameters(write) or is_update(write.call):
+    if is_update(write.call):
         return _under_no_grad(write)
     others = [meta for meta in write.call.inputs if meta.tensor != write.meta.tensor]
     made = write.story.innermost_new(write.meta.tensor, write.call.index)
     if any(meta.requires_grad for meta in others) or (is_computed(made) and not write.meta.is_view):
         parameter = write.meta.cls == "Parameter"
-        return None if parameter or _leaf_is_needed(write) else _saying(_anew(write), computed)
+        return None if parameter or _leaf_is_needed(write) else _saying(bound_anew(write), computed)
     if write.meta.is_view and write.path is not None and write.path.isidentifier() and _goes_on(write, write.path):
         return _saying(bound_anew(write), computed)  # without recording, the leaf would get a gradient of what is gone
     return _under_no_grad(write)
@@ -50,27 +50,8 @@ def _is_printed(write: Written, node: ast.expr) -> bool:
     return any(path_text(call.func) == "print" for call in calls)
 
 
-def _anew(write: Written) -> Fix | None:
-    """The name bound to a new tensor: one copy above the loops around the write, where no other form gives one."""
-    fix = bound_anew(write)
-    loop = _outermost_loop(write)
-    if fix is None or fix.edits[0].new[0].count("\n") != 1 or loop is None:
-        return fix
-    indent = write.listing.indent(loop)
-    copied = above(loop, f"{indent}{write.path} = {write.path}.clone()")
-    return replace(fix, edits=(copied,)) if write.listing.alone(write.statement) else None
-
-
 def _saying(fix: Fix | None, sentence: str) -> Fix | None:
     return replace(fix, sentence=sentence) if fix is not None else None
-
-
-def _goes_through_parameters(write: Written) -> bool:
-    """Whether the write is to the variable of ``for p in net.parameters():``, which is there to be written."""
-    loop = next((node for node in write.listing.around(write.statement) if isinstance(node, ast.For)), None)
-    names = [] if loop is None else [n.attr for n in ast.walk(loop.iter) if isinstance(n, ast.Attribute)]
-    mine = loop is not None and write.path in variables_in(loop.target)
-    return mine and bool({"parameters", "named_parameters"} & set(names))
 
 
 def _leaf_is_needed(write: Written) -> bool:
@@ -78,28 +59,12 @@ def _leaf_is_needed(write: Written) -> bool:
     listing, statement = write.listing, write.statement
     if not listing.whole or any(True for _ in loads_after(listing, statement, f"{write.path}.grad")):
         return True
-    loop = _outermost_loop(write)
-    return loop is not None and (write.meta is None or not _is_filled(write, loop))
-
-
-def _outermost_loop(write: Written) -> ast.For | ast.While | None:
-    """The outermost loop of its function that goes round the write with one tensor under the name."""
-    found = None
-    for node in write.listing.around(write.statement):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            break
-        if isinstance(node, (ast.For, ast.While)):
-            if write.path in variables_bound(node):
-                break
-            found = node
-    return found
-
-
-def _is_filled(write: Written, loop: ast.For | ast.While) -> bool:
-    """Whether a loop does nothing with a tensor but write parts of it: ``embeds[row, start] = image[row]``."""
-    own = set(ast.walk(write.statement))
-    reads = (node for node in ast.walk(loop) if isinstance(node, ast.Name) and node.id == write.path)
-    return isinstance(write.statement, ast.Assign) and all(node in own for node in reads)
+    for node in listing.around(statement):
+        if isinstance(node, FUNCTIONS) or (isinstance(node, LOOPS) and write.path in variables_bound(node)):
+            return False
+        if isinstance(node, LOOPS):
+            return True
+    return False
 
 
 def _under_no_grad(write: Written) -> Fix | None:

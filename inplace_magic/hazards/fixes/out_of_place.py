@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.language import spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing
 
@@ -110,8 +109,6 @@ def out_of_place(listing: Listing, statement: ast.stmt, path: str) -> str | None
             return f"{path} = {listing.text(call.args[0])}" if simple else None
         value = new_value(listing, call) if path_text(chain_base(call)) == path else None
         return f"{path} = {value}" if value is not None else None
-    if isinstance(statement, ast.Assign):
-        return _boolean_mask(listing, statement, path)
     return None
 
 
@@ -150,23 +147,6 @@ def _without_out(listing: Listing, call: ast.Call, path: str) -> str | None:
         if entry is not out
     ]
     return f"{path} = {listing.text(call.func)}({', '.join(kept)})"
-
-
-def _boolean_mask(listing: Listing, statement: ast.Assign, path: str) -> str | None:
-    """``gate.data[gate.data < 0.5] = 0.0`` as ``gate = torch.where(gate < 0.5, 0.0, gate)``."""
-    target, value = statement.targets[0], statement.value
-    if len(statement.targets) != 1 or not isinstance(target, ast.Subscript) or not isinstance(value, ast.Constant):
-        return None
-    mask = target.slice
-    if path_text(_without_data(target.value)) != path or not isinstance(mask, ast.Compare):
-        return None
-    if not isinstance(target.value, ast.Attribute) or target.value.attr != "data" or not isinstance(value.value, float):
-        return None
-    compared = _without_data(mask.left)
-    if path_text(compared) != path or len(mask.ops) != 1 or not isinstance(mask.comparators[0], ast.Constant):
-        return None
-    condition = f"{path}{listing.text_between(mask.left, mask)}"
-    return f"{path} = {spelled('torch.where')}({condition}, {listing.text(value)}, {path})"
 
 
 def seen_by_autograd(listing: Listing, statement: ast.stmt) -> str | None:

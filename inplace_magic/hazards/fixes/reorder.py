@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator
 
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.history import cut_off
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.fixes.step_advice import reading_place
+from inplace_magic.hazards.fixes.step_advice import cut_off, reading_place, state_names
 from inplace_magic.hazards.fixes.target import Fix, Written, below, moved_into, removed
 from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
 from inplace_magic.language import _
@@ -56,8 +55,8 @@ def reordered(write: Written) -> Fix | None:
         sentence = _("Write it after backward has used the old values.")
     if not edits and saved is not None and _is_step(hazard):
         plain = not backward.does("gives gradients")
-        edits = _computed_anew(listing, _savers(listing, sites[0], step, saved), wrote, used) if plain else ()
-        edits = edits or _moved_into_the_loop(listing, saved, wrote, used)
+        savers = _savers(listing, sites[0], step, saved)
+        edits = (computed_anew if plain else _moved_into_the_loop)(listing, savers, wrote, used)
         sentence = _("Compute the result after the step: a graph can only be used with the values it was built from.")
     return Fix(sites[0], listing, edits, None, sentence) if edits else None
 
@@ -152,7 +151,19 @@ def _moved_below(listing: Listing, wrote: ast.stmt, used: ast.stmt) -> tuple[Edi
     return removed(moved), below(anchor, *listing.whole_lines(moved))
 
 
-def _computed_anew(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+def computed_anew(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+    """What was built from values that a step has replaced, built below it, or in the loop that steps.
+
+    Args:
+        listing: the text of all these statements.
+        savers: those whose graphs the step outdated, the first of them first.
+        wrote: the step.
+        used: the backward that comes after it.
+    """
+    return _built_again(listing, savers, wrote, used) or _moved_into_the_loop(listing, savers, wrote, used)
+
+
+def _built_again(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
     """The statements from the first save to what is read after the step once more after it; those that nobody needed
     before it move."""
     found = _common_block(listing, savers[0], wrote, used)
@@ -220,33 +231,31 @@ def _plain(target: ast.expr) -> bool:
     return isinstance(target, ast.Name)
 
 
-def _moved_into_the_loop(listing: Listing, saved: ast.stmt, wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
+def _moved_into_the_loop(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used: ast.stmt) -> tuple[Edit, ...]:
     """A forward pass above the loop that steps and differentiates goes to the top of the loop."""
-    found = _common_block(listing, saved, wrote)
+    found = _common_block(listing, savers[0], wrote)
     if found is None or found[1][0] >= found[1][1]:
         return ()
     block, (first, last) = found
-    loop, forward = block[last], block[first]
-    if not isinstance(loop, (ast.For, ast.While)) or not isinstance(forward, ast.Assign) or loop.orelse:
+    loop, passed = block[last], block[first:last]
+    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse or used not in set(ast.walk(loop)):
         return ()
-    if used not in set(ast.walk(loop)) or not all(_plain(target) for target in forward.targets):
+    moved = _slice(passed, savers, variables_read(loop))
+    names, read = (set[str]().union(*map(of, moved)) for of in (_stored, variables_read))
+    others = [entry for entry in passed if entry not in moved]
+    if any(names & (variables_read(entry) | _stored(entry)) or read & _stored(entry) for entry in others):
         return ()
-    names, read = _stored(forward), variables_read(forward)
-    rest = block[first + 1 : last]
-    if any(names & (variables_read(entry) | _stored(entry)) or read & _stored(entry) for entry in rest):
-        return ()
-    one_line = forward.end_lineno == forward.lineno and loop.body[0].lineno > loop.lineno
-    if names & _stored(loop) or not one_line or not listing.alone(forward):
-        return ()
-    return moved_into(listing, [forward], loop)
+    fits = loop.body[0].lineno > loop.lineno and all(listing.alone(entry) for entry in moved)
+    header = variables_read(loop.iter if isinstance(loop, ast.For) else loop.test)
+    return moved_into(listing, moved, loop) if moved and fits and not names & (_stored(loop) | header) else ()
 
 
 def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | None:
-    """``h, c = h.detach(), c.detach()`` at the top of the loop whose passes hand on the state."""
+    """``h, c = h.detach(), c.detach()`` below the step, in the loop whose passes hand on the state."""
     reader = reading_place(step, carried)
-    if reader is None or not reader.same_function(write.site):
+    if reader is None or not reader.same_function(write.site) or reader.line >= write.site.line:
         return None
-    edits = cut_off(write.listing, write.statement, reader, carried)
+    edits = cut_off(write.listing, write.statement, write.site, state_names(reader, carried), carried)
     sentence = _("Begin each pass with the state cut off from the pass before: the step has replaced its values.")
     return Fix(write.site, write.listing, edits, None, sentence) if edits else None
 

@@ -12,16 +12,17 @@ There the state is to be cut off, and computing anew is no help.
 from __future__ import annotations
 
 import ast
-import re
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.hazards.fixes.target import below
 from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
-from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
+from inplace_magic.source.listing import LOOPS, Edit, Listing
+from inplace_magic.source.variables import variables_bound
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -64,34 +65,16 @@ def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str
     elif not waits:
         also = _("Or put {line} below {backward}.").format(line=wrote, backward=wording.line_of(step.backward.callsite))
     elif step.step_has_gradients:
-        also = _(
-            "Do not just run its backward before {line}: that would add to the gradients of {parameters}, by which it "
-            "steps."
-        ).format(line=wrote, parameters=_names_of(step.story, step.in_common))
-        also = sentences(also, _for_the_others_only(step, line))
+        also = _("Do not just run its backward before {line}: that would add to the gradients by which it steps.")
+        apart = _(
+            "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} below it."
+        )
+        also = sentences(also, apart if step.filled - step.leaves else "").format(line=wrote)
     else:
         also = _("Or put {line} below {backward}, so that it steps by the gradients of that backward.").format(
             line=wrote, backward=wording.line_of(step.backward.callsite)
         )
     return sentences(said, also)
-
-
-def _for_the_others_only(step: Stepped, line: Callsite) -> str:
-    """``backward(inputs=…)`` before the step, where the leaves that the step leaves alone have one owner."""
-    site = step.backward.callsite if step.backward is not None else None
-    others = step.filled - step.leaves
-    if site is None or not others or site.caller is not None or line != step.wrote.callsite:
-        return ""
-    owner = module_of(step.story, others, step.leaves)
-    root = expressions.parse(site.expression)
-    path = expressions.path_text(getattr(getattr(root, "func", None), "value", None))
-    if owner is None or path is None:
-        return _(
-            "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} below it."
-        ).format(line=wording.line_of(line))
-    return _("To keep the old values, use {backward}, and put {line} below it.").format(
-        backward=wording.code(f"{path}.backward(inputs=list({owner}.parameters()))"), line=wording.line_of(line)
-    )
 
 
 def _cut_off(step: Stepped, carried: list[Carried]) -> str:
@@ -133,6 +116,38 @@ def detached(names: list[str], carried: list[Carried]) -> str:
     return f"{', '.join(names)} = {', '.join(f'{name}.detach()' for name in names)}"
 
 
+def cut_off(
+    listing: Listing, used: ast.stmt, here: Callsite, names: list[str], carried: list[Carried]
+) -> tuple[Edit, ...]:
+    """``h, c = h.detach(), c.detach()`` below a statement of a loop; nothing where it is not plain that it can stand
+    there.
+
+    Args:
+        listing: the text in which the loop stands.
+        used: the statement that steps or goes backward.
+        here: its place.
+        names: what a pass goes on from, as the loop calls it.
+        carried: these tensors.
+    """
+    loop = next((node for node in listing.around(used) if isinstance(node, LOOPS)), None)
+    plain = isinstance(used, (ast.Expr, ast.Assign)) and listing.alone(used)
+    if loop is None or not plain or not names or not all(_can_be_bound(name, here, loop) for name in names):
+        return ()
+    return (below(used, f"{listing.indent(used)}{detached(names, carried)}"),)
+
+
+def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
+    """Whether ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
+    of the notebook leads to."""
+    node = expressions.parse(name)
+    if isinstance(node, ast.Name):
+        return name in variables_bound(loop)
+    root = node
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        root = root.value
+    return root is not node and isinstance(root, ast.Name) and root.id != "self" and site.function == "<module>"
+
+
 def _too_old(step: Stepped, carried: list[Carried]) -> str:
     """Names all that is to be made anew, and the line in the function that steps from which on it is made."""
     old = sorted((entry for entry in carried if not entry.recurrent), key=_made_at)
@@ -160,45 +175,6 @@ def _loss(step: Stepped) -> str:
         return _("the result")
     name = step.story.bindings.written_name(backward, backward.inputs[0].tensor)
     return f"`{name}`" if name is not None else _("the result")
-
-
-def _names_of(story: Story, leaves: frozenset[int]) -> str:
-    """The module to which all these leaves belong, or the name of one."""
-    owner = max(_around(story, leaves), key=len, default=None)
-    names = [name for leaf in sorted(leaves) if (name := story.bindings.name(leaf)) is not None]
-    return f"`{owner or names[0]}`" if owner is not None or len(names) == 1 else _("the same parameters")
-
-
-def module_of(story: Story, leaves: frozenset[int], without: frozenset[int]) -> str | None:
-    """The name of the smallest module that reaches all of some leaves; None where the namespace knows none that
-    somebody called, or where it reaches one of `without` as well."""
-    called = {path_called(call.callsite) for call in story.trace.calls}
-    found = max((name for name in _around(story, leaves) if name in called), key=len, default=None)
-    if found is None:
-        return None
-    inside = {entry.tensor for entry in story.trace.names if found in _owners_in(entry.name)}
-    return None if inside & without else found
-
-
-def _around(story: Story, leaves: frozenset[int]) -> set[str]:
-    """The names of what reaches all of some leaves."""
-    found: set[str] | None = None
-    for leaf in leaves:
-        outer = {part for name in story.names.get(leaf, ()) for part in _owners_in(name)}
-        found = outer if found is None else found & outer
-    return found or set()
-
-
-def _owners_in(name: str) -> list[str]:
-    """``G``, ``G[0]`` for ``G[0].weight``; none for a gradient, which is no parameter of theirs."""
-    ends = [match.start() for match in re.finditer(r"[.\[]", name)]
-    return [] if is_gradient(name) else [name[:end] for end in ends]
-
-
-def path_called(site: Callsite | None) -> str | None:
-    """``G`` of ``G(noise)``, where the code of a library ran in it."""
-    node = expressions.parse(site.expression) if site is not None and not site.direct else None
-    return expressions.path_text(node.func) if isinstance(node, ast.Call) else None
 
 
 def _spot(site: Callsite) -> str:

@@ -13,7 +13,7 @@ from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written
 from inplace_magic.hazards.references.kept_together import handed_out_as_two
-from inplace_magic.hazards.references.meant_writes import declared_in_place, is_over, is_read_by_both, reshaped
+from inplace_magic.hazards.references.meant_writes import declared_in_place, is_read_by_both, reshaped
 from inplace_magic.hazards.references.old_names import is_bound_anew, is_given_again, other_names
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.rereading import (
@@ -144,8 +144,6 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                     continue
                 anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
                 alias = names[name]
-                if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
-                    continue
                 if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
                     continue
                 if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
@@ -186,39 +184,34 @@ def _hazard(
                 code=wording.code(with_clone(alias.text))
             )
     else:
-        fix = _("Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`).")
+        fix = _("Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`).")
         if owned.site != call.callsite:
-            how = _("{line} wrote the tensor that it was given").format(line=wording.line_of(owned.site))
+            how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
         elif _gave_it_back(story, call, mutation.tensor):
-            how = _("it gave the same tensor back, written in place")
+            how = _("it returned the same tensor, written in place")
             fix = _(
-                "Use an operation that gives a new tensor (`inplace=False`), or hand it a copy (`{name}.clone()`); if "
-                "the new values are meant, bind them to the old name: `{name} = …`."
+                "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
+                "you want the new values, bind them to the old name: `{name} = …`."
             )
         else:
-            how = _("it wrote the tensor that it was given")
+            how = _("it wrote its input in place")
         fix = fix.format(name=owned.path)
     reading, writing = at or read.callsite, call.callsite
     message = (
         _(
-            "`{name}` is read by {read}, but {part} in the same line had overwritten it before: {how}. PyTorch gives "
-            "no error; the read sees the new values."
+            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
+            "read sees the new values."
         )
         if reading is not None and writing is not None and _are_parts_of_one_line(reading, writing)
-        else _(
-            "`{name}` is read by {read}, but its values were overwritten by {write}: {how}. PyTorch gives no error; "
-            "the read sees the new values."
-        )
+        else _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
     )
     if call.kind == "metadata":
         message = _(
-            "`{name}` is read by {read}, but {write} had swapped its dimensions: {how}. PyTorch gives no error; the "
-            "read sees the swapped ones."
+            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
         )
     if reshaped(call):
         message = _(
-            "`{name}` is read by {read}, but {write} had given it another shape: {how}. PyTorch gives no error; the "
-            "read sees the new one."
+            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
         )
     part = wording.code(writing.expression) if writing is not None else ""
     return finding(

@@ -12,10 +12,8 @@ from inplace_magic.postmortem.flow.machine import PLAIN, Machine, key_of
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
     Choice,
-    Class,
     Constant,
     Env,
-    Function,
     Instance,
     Items,
     Live,
@@ -208,14 +206,10 @@ def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
                 if isinstance(part, (Live, Instance)) and machine.items_of(part) is None:
                     machine.call_method(machine, part, "__setitem__", [index, entry], {}, target, frame)
         return
-    for now in parts(machine.evaluate(machine, _loaded(target), frame)):
+    for now in parts(machine.evaluate(machine, target, frame)):
         made = _in_place(machine, node, names, now, right, frame)
         if made is not None and made is not now:
             assign(machine, target, made, frame)
-
-
-def _loaded(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
-    return target
 
 
 def _in_place(
@@ -233,6 +227,3 @@ def _in_place(
     if isinstance(right, Tensors):
         return machine.operation(node, frame, names, now, right)
     return UNKNOWN
-
-
-__all__ = ["Class", "Function", "assign", "augment", "bind", "set_attribute", "set_item"]

@@ -10,9 +10,9 @@ import torch
 from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import Machine
-from inplace_magic.postmortem.flow.modules import call_module
+from inplace_magic.postmortem.flow.modules import call_module, modules_of
 from inplace_magic.postmortem.flow.values import NOTHING, UNKNOWN, Constant, Items, Live, Value, either
-from inplace_magic.postmortem.reading import is_a
+from inplace_magic.postmortem.reading import is_a, stored
 
 Named = dict[str, Value]
 
@@ -55,7 +55,7 @@ def of_module(
     if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
         return _tensors_of(machine, thing, name)
     if name in ("children", "modules"):
-        return Items([Live(each) for each in _modules_of(thing)[:100]])
+        return Items([Live(each) for _name, each in modules_of(thing)[:100]])
     if name in ("register_forward_hook", "register_forward_pre_hook") and given:
         key = id(thing), f"<{name}>"
         machine.owners[id(thing)] = thing
@@ -72,7 +72,7 @@ def of_module(
         machine.write(node, frame, None, *held.entries, bumps=1, recorded=False)
         return NOTHING
     if name == "apply" and given:
-        for each in _modules_of(thing)[:100]:
+        for _name, each in modules_of(thing)[:100]:
             machine.apply(machine, given[0], [Live(each)], {}, node, frame)
         return owner
     if name == "forward" or name == "__call__":
@@ -86,37 +86,19 @@ THEMSELVES = frozenset(
 """Methods of a module that give the module itself."""
 
 
-def _modules_of(module: Any) -> list[Any]:
-    found, seen = [module], {id(module)}
-    for each in found:
-        for child in (each.__dict__.get("_modules") or {}).values():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                found.append(child)
-    return found
-
-
 def _tensors_of(machine: Machine, module: Any, name: str) -> Items:
-    tables: tuple[str, ...] = {"parameters": ("_parameters",), "named_parameters": ("_parameters",)}.get(
-        name, ("_buffers",)
-    )
-    if name == "state_dict":
-        tables = ("_parameters", "_buffers")
-    waiting, seen = [("", module)], {id(module)}
+    whole = name == "state_dict"
+    tables = ("_parameters", "_buffers") if whole else ("_parameters" if "parameters" in name else "_buffers",)
     pairs: list[tuple[str, Value]] = []
-    for prefix, each in waiting:
+    for prefix, each in modules_of(module):
         for table in tables:
-            for key, tensor in (each.__dict__.get(table) or {}).items():
+            for key, tensor in (stored(each).get(table) or {}).items():
                 if tensor is not None and len(pairs) < 4000:
                     set_here = machine.heap.get((id(each), key))
-                    through = "detached" if name == "state_dict" else ""
+                    through = "detached" if whole else ""
                     value = set_here if set_here is not None else machine.live(tensor, through)
                     pairs.append((f"{prefix}{key}", value))
-        for key, child in (each.__dict__.get("_modules") or {}).items():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                waiting.append((f"{prefix}{key}.", child))
     if name.startswith("named_"):
         return Items([Items([Constant(key), value]) for key, value in pairs])
-    keys: list[object] | None = [key for key, _ in pairs] if name == "state_dict" else None
+    keys: list[object] | None = [key for key, _ in pairs] if whole else None
     return Items([value for _, value in pairs], keys)

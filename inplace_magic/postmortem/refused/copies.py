@@ -21,7 +21,7 @@ _NUMPY = About(
     r"Can't call (?:numpy|apply_|map_|map2_)\(\) on (?:Tensor|Variable) that requires grad",
     tracked,
     N_("{line} takes {tensor} as an array, and {tensor} requires grad."),
-    N_("NumPy records nothing, so a gradient would be lost without a word; PyTorch wants that to be said."),
+    N_("NumPy records no history, so the gradient would be lost silently; PyTorch wants an explicit `detach()`."),
     N_("If no gradient shall flow through the array, write `{name}.detach()` there. Else compute it with torch."),
 )
 _COPY = About(

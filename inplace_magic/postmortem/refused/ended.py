@@ -18,7 +18,7 @@ from inplace_magic.source.expressions import path_text
 
 CODE = "loss-without-graph"
 
-_WHY = N_("Backward goes from a result back to what it was computed from, and here autograd recorded nothing.")
+_WHY = N_("Backward follows the recorded history of a result, and autograd recorded none here.")
 
 _SAID = {
     "detach": N_("{line} ended it: `.detach()` gives the values without their history."),
@@ -40,10 +40,8 @@ _SAID = {
     "switch": N_("{line} switched recording off for all that follows, and it is off still."),
     "frozen": N_("No parameter of {code} requires grad. {line} turned that off."),
     "unrequired": N_("{line} computes it with {code}, no parameter of which requires grad."),
-    "operation": N_("{line} ended it: what it reads requires grad, and what {code} gives does not."),
-    "never": N_(
-        "Nothing that it was computed from requires grad. {line} made a part of it, without `requires_grad=True`."
-    ),
+    "operation": N_("{line} ended it: its inputs require grad, but the result of {code} does not."),
+    "never": N_("None of its inputs requires grad. {line} made one of them without `requires_grad=True`."),
 }
 
 _CURES = {
@@ -114,7 +112,7 @@ _INPUT = About(
     r"One of the differentiated (?:Tensors|Variables) does not require grad",
     untracked,
     N_("{line} asks for the gradient with respect to {tensor}, which does not require grad."),
-    N_("Autograd records what is computed from tensors that require grad, and of others it knows nothing."),
+    N_("Autograd records only operations on tensors that require grad."),
     N_("Set `requires_grad=True` where `{name}` is made, before anything is computed from it."),
     made_it=True,
 )

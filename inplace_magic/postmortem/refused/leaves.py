@@ -69,9 +69,7 @@ _FLAG = About(
     r"you can only change requires_grad flags of leaf variables",
     computed,
     N_("{line} sets `requires_grad` of {tensor}, which an operation made."),
-    N_(
-        "Whether a result requires grad follows from what it was computed from, so the flag can be set at leaves alone."
-    ),
+    N_("The inputs of a result decide whether it requires grad, so only a leaf's flag can be set."),
     N_(
         "To go on without its history, write `{name} = {name}.detach()`; to freeze a layer, set the "
         "flag of its parameters."
@@ -119,7 +117,7 @@ _PARAMETER = About(
         "an operation is none."
     ),
     N_(
-        "To change its values, write them in place under `with torch.no_grad():`. To compute the weight anew in each "
+        "To change its values, write them in place under `with torch.no_grad():`. To compute the weight in each "
         "forward, keep it under another name."
     ),
     written=True,

@@ -82,14 +82,14 @@ _CURES = {
         "`retain_graph=True` to {before}."
     ),
     "shared": N_(
-        "Where both shall go through it, run backward once, on the sum of the two results, or pass `retain_graph=True` "
-        "to {before}. Where only one shall, hand the other the values alone, by `.detach()` of {name}."
+        "If both need it, run backward once, on the sum of the two results, or pass `retain_graph=True` to {before}. "
+        "If only one does, give the other the values alone, by `.detach()` of {name}."
     ),
     "joined": N_(
-        "Where both shall go through it, run backward once, on the sum of the two results, or pass `retain_graph=True` "
-        "to {before}. Where only one shall, hand the other detached values."
+        "If both need it, run backward once, on the sum of the two results, or pass `retain_graph=True` to {before}. "
+        "If only one does, give the other detached values."
     ),
-    "above": N_("Compute {name} anew in each pass: put {made}, and what it needs, into the loop."),
+    "above": N_("Compute {name} again in each pass: put {made}, and what it needs, into the loop."),
     "kept": N_("Empty what holds {name} after each backward, or keep the values alone there, by `.detach()`."),
     "carried": N_("Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."),
 }

@@ -38,16 +38,16 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    said = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
+    text = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
         line=words.spot(failure.place),
         tensor=words.tensor(path),
         result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
     )
     if again is not None:
         said_so = (
-            _("{line} gave `{name}` to another tensor after {result} had been computed.")
+            _("{line} bound `{name}` to another tensor after {result} was computed.")
             if _has_older(history, again, frame)
-            else _("{line} made `{name}` when {result} had been computed already.")
+            else _("{line} made `{name}` after {result} was computed.")
         )
         told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
         fix = _(
@@ -63,7 +63,7 @@ def explain_unused(failure: Failure) -> Answer:
             ).format(name=words.tensor(path)),
         )
     return words.answer(
-        failure, CODE, said, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
+        failure, CODE, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )
 
 

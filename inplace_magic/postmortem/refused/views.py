@@ -47,8 +47,8 @@ _SEVERAL = About(
     view,
     N_("{line} writes {tensor}, a view, in place."),
     N_(
-        "It is one of several views that one operation gave at once (`split`, `chunk`, `unbind`, a loop over a "
-        "tensor), or was taken from one. PyTorch cannot rewrite the history of one of them without the others, so it "
+        "It is one of several views that one operation returned at once (`split`, `chunk`, `unbind`, a loop over a "
+        "tensor), or a view of one. PyTorch cannot rewrite the history of one of them without the others, so it "
         "refused."
     ),
     N_(
@@ -162,7 +162,7 @@ def explain_base_written(failure: Failure) -> Answer:
     several = failure.match.groupdict().get("node") is not None
     why = _(_BASE_WHY if several else _NO_GRAD.why).format(**_maker(failure, None))
     name = path or _("it")
-    said = (
+    text = (
         _("{line} wrote {tensor}, and {use} then used a view of it.").format(
             line=words.spot(sites[0]), tensor=words.tensor(path), use=words.spot(failure.place)
         )
@@ -174,7 +174,7 @@ def explain_base_written(failure: Failure) -> Answer:
     return words.answer(
         failure,
         "base-of-multi-output-view-written" if several else _NO_GRAD.code,
-        said,
+        text,
         why,
         sites=sites,
         certain=len(sites) == 1 and writes[0][1].sure,

@@ -17,13 +17,12 @@ from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.folds import draw_frames, fold_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
-from inplace_magic.render.graph.overview import arrow, call_box, part_box
+from inplace_magic.render.graph.overview import PARAMETER, arrow, call_box, part_box
 from inplace_magic.render.part import MOST_IN_A_FILE
 from inplace_magic.render.reading import Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
-PARAMETER = "◆"
 MAX_GRAD_FNS = 2
 """Autograd nodes that the box of a call names."""
 
@@ -96,7 +95,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     if len(shown.tensors) + len(shown.calls) > _MANY:
         dot.graph_attr.update(nslimit="1", nslimit1="1")
     for tensor in shown.tensors:
-        dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
+        dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw, reading.written_as(tensor)))
     layers = layers_of(reading.graph.calls)
     marked = {*roles.guilty, *roles.savers}
     for call in shown.calls:
@@ -150,9 +149,9 @@ def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
     return f"{name}, {place}" if place else name
 
 
-def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[str, str]:
+def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool, written: str | None) -> dict[str, str]:
     facts = tensor.facts
-    name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
+    name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)}, written)
     storage = f"S{facts.storage}" if facts is not None and facts.storage is not None else ""
     version = words.version(tensor.version)
     if _is_parameter(tensor):

@@ -75,14 +75,14 @@ def arrow(flow: Sequence[TensorVertex]) -> dict[str, str]:
 
 def _parameters(read: Sequence[TensorVertex]) -> str:
     """``◆ weight [64, 3, 7, 7], bias [64]``."""
-    found = [f"{steps_of(each.name)[-1].removeprefix('.')} {_shape(each)}" for each in read if _is_parameter(each)]
+    found = [
+        f"{steps_of(each.name)[-1].removeprefix('.')} {_shape(each)}"
+        for each in read
+        if each.name and each.is_trainable
+    ]
     return f"{PARAMETER} {', '.join(found[:MOST])}{' …' if len(found) > MOST else ''}" if found else ""
 
 
 def _shape(tensor: TensorVertex) -> str:
     said = words.shape(tensor.facts)
     return said.removeprefix("float32") or said
-
-
-def _is_parameter(tensor: TensorVertex) -> bool:
-    return bool(tensor.name) and tensor.facts is not None and tensor.facts.is_trainable

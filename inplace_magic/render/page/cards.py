@@ -32,8 +32,8 @@ def rule_page(code: str) -> str:
     if text is None:
         return ""
     headline, *blocks = text.split("\n\n")
-    said = " ".join(headline.replace("``", "`").split())
-    parts = [tag("div", "", prose(said))] if language() == LANGUAGES[0] else []
+    sentence = " ".join(headline.replace("``", "`").split())
+    parts = [tag("div", "", prose(sentence))] if language() == LANGUAGES[0] else []
     for mark, name in PROGRAMS.items():
         program = takewhile(lambda block: block.startswith("    "), blocks[blocks.index(mark) + 1 :])
         lines = textwrap.dedent("\n\n".join(program)).split("\n")
@@ -124,7 +124,7 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:2px 0 4px"
     fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(sentences(finding.fix, diffs.price(finding))))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:6px 12px;margin:0 0 6px"
-    cure = "".join((fix, diffs.to_markup(finding), proofs.to_markup(finding)))
+    cure = "".join((fix, diffs.to_markup(finding.diff, tried=diffs.is_tried(finding)), proofs.to_markup(finding)))
     if listings:  # beside each other where the live view is and there is room
         return tag(
             "div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why

@@ -15,6 +15,7 @@ from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _
 from inplace_magic.needed import needed
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading, in_english
 from inplace_magic.render.tables.memory_rows import (
@@ -115,10 +116,7 @@ def _column(pd: Any, cells: list[Any]) -> Any:
 
 def _tensors(reading: Reading) -> list[Row]:
     graph = reading.graph
-    savers: dict[str, list[str]] = {}
-    for edge in graph.edges:
-        if edge.kind == "saved":
-            savers.setdefault(edge.source, []).append(edge.name.rsplit(".", 1)[0])
+    savers = grouped((edge.source, edge.name.rsplit(".", 1)[0]) for edge in graph.edges if edge.kind == "saved")
     return [_tensor(vertex, reading, savers) for vertex in graph.tensors]
 
 
@@ -150,9 +148,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]
 
 
 def _calls(reading: Reading) -> list[Row]:
-    made: dict[int | None, list[str]] = {}
-    for node in reading.trace.nodes:
-        made.setdefault(node.call, []).append(node.name)
+    made = grouped((node.call, node.name) for node in reading.trace.nodes)
     return [_call(call, reading.trace.cell, reading.names, made.get(call.index, [])) for call in reading.trace.calls]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from inplace_magic.analysis.memory.ledger import Peak
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
-from inplace_magic.record.memory import MemoryReading, Storage
+from inplace_magic.record.grouped import grouped_by
+from inplace_magic.record.memory import Storage
 from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
@@ -43,7 +46,7 @@ def counting(trace: Trace) -> str:
 def allocator(reading: Reading) -> list[str]:
     """How to read the rows of devices whose allocator was asked, and of those where it cannot be."""
     trace, found = reading.trace, []
-    for device, own in _readings(trace).items():
+    for device, own in grouped_by(attrgetter("device"), trace.readings).items():
         spare = words.bytes_of(own[-1].reserved_bytes - own[-1].allocated_bytes)
         change = words.bytes_of(own[-1].allocated_bytes - own[0].allocated_bytes)
         found.append(
@@ -66,7 +69,7 @@ def allocator(reading: Reading) -> list[str]:
 
 def not_asked(reading: Reading) -> list[str]:
     """What is not known of accelerators whose allocator has no totals, such as ``cudaMallocAsync``."""
-    asked = _readings(reading.trace)
+    asked = {each.device for each in reading.trace.readings}
     return [
         _(
             "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding "
@@ -75,13 +78,6 @@ def not_asked(reading: Reading) -> list[str]:
         for device in dict.fromkeys(row.device for row in reading.memory)
         if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
     ]
-
-
-def _readings(trace: Trace) -> dict[str, list[MemoryReading]]:
-    found: dict[str, list[MemoryReading]] = {}
-    for reading in trace.readings:
-        found.setdefault(reading.device, []).append(reading)
-    return found
 
 
 def title(reading: Reading) -> str:
@@ -112,12 +108,12 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
         call = reading.calls.get(peak.call) if peak.call is not None else None
         size = words.bytes_of(peak.nbytes)
         if call is None:
-            said = _("Peak on {device}: {size}").format(device=peak.device, size=size)
+            text = _("Peak on {device}: {size}").format(device=peak.device, size=size)
         else:
-            said = _("Peak on {device}: {size} at {place}, in `{call}`").format(
+            text = _("Peak on {device}: {size} at {place}, in `{call}`").format(
                 device=peak.device, size=size, place=words.place_in(call.callsite, reading.trace), call=call.name
             )
-        found.append(_("{said}.").format(said=_alive(said, peak, reading)))
+        found.append(_("{said}.").format(said=_alive(text, peak, reading)))
     return found
 
 

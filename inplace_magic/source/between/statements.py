@@ -1,4 +1,4 @@
-"""The one statement that can have written memory between two recorded calls, where nobody saw who wrote it."""
+"""The one statement that can have written memory unseen between two recorded calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
 
 
 def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:
-    """Whether one block holds the statement and the one at one of the lines, so that it ran whenever that did."""
+    """True if one block has the statement and the one at one of the lines, so that they ran together."""
     blocks = (block for inner in ast.walk(tree) for _, block in ast.iter_fields(inner) if isinstance(block, list))
     block = next((block for block in blocks if any(each is node for each in block)), [])
     others = (each for each in block if each is not node)
@@ -22,14 +22,14 @@ def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool
 
 
 def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
-    """Whether a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
+    """True if a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
     inner = loop_around(tree, line)
     inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
     return inside and stands_beside(tree, node, (line,))
 
 
 def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
-    """Whether a statement stands above a line in the same block of the innermost loop around it, which holds another
+    """True if a statement stands above a line in the same block of the innermost loop around it, which holds another
     line, too: coming round from that one, it runs before the first."""
     inner = loop_around(tree, line)
     if inner is None:
@@ -39,7 +39,7 @@ def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) ->
 
 
 def loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
-    """The innermost loop that has a line in its body."""
+    """Return the innermost loop that has a line in its body."""
     loops = [
         loop
         for loop in ast.walk(tree)
@@ -51,7 +51,7 @@ def loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
 def only_between(
     text: Text, first: Callsite, last: Callsite | None, names: tuple[str, ...], seen: Set[str], *, alone: bool
 ) -> ast.stmt | None:
-    """The statement between two places of one function; None when there are several or none.
+    """Return the statement between two places of one function; None when there are several or none.
 
     Args:
         last: place of the first call after it; None at the end of the block.
@@ -91,7 +91,7 @@ def only_between(
 
 
 def _hands_on(node: ast.stmt, place: Callsite) -> bool:
-    """Whether a statement hands the value of the expression at a place to a function that writes it, as
+    """True if a statement hands the value of the expression at a place to a function that writes it, as
     ``np.fill_diagonal(x.numpy(), 0)`` does, or assigns to its elements: ``x.numpy()[:] = 0``."""
     if not spans(node, place.line):
         return False
@@ -100,7 +100,7 @@ def _hands_on(node: ast.stmt, place: Callsite) -> bool:
 
 
 def _arrays_assigned_to(node: ast.stmt) -> Iterator[ast.expr]:
-    """What has no name of its own, of the targets of a statement: `x.numpy()` of ``x.numpy()[0] += 1``."""
+    """Return the unnamed targets of a statement: `x.numpy()` of ``x.numpy()[0] += 1``."""
     targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
     for target in targets:
         root: ast.expr = target
@@ -114,7 +114,7 @@ _IDLE = (ast.For, ast.AsyncFor, ast.Import, ast.ImportFrom, ast.Pass, ast.Global
 
 
 def simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
-    """The statements of a function that can do something."""
+    """Return the statements of a function that can do something."""
     return [
         node
         for _, node in statements_by_function(tree, function)
@@ -123,7 +123,8 @@ def simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
 
 
 def actions(node: ast.stmt, lines: list[str]) -> list[str]:
-    """Sources of what a statement does that can write memory: its calls, and itself where it assigns in place."""
+    """Return the sources of a statement's actions that can write memory: its calls, and itself if it assigns in
+    place."""
     acting: list[Any] = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
     if isinstance(node, (ast.AugAssign, ast.Delete)) or (
         isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
@@ -133,7 +134,7 @@ def actions(node: ast.stmt, lines: list[str]) -> list[str]:
 
 
 def writes_to(node: ast.stmt, name: str) -> bool:
-    """Whether a statement assigns in place to something that begins with `name`, or hands that to a function of NumPy
+    """True if a statement assigns in place to something that begins with `name`, or hands that to a function of NumPy
     which writes it."""
     if any(name == ast.unparse(array) for array in arrays_written(node)):
         return True
@@ -149,7 +150,7 @@ def writes_to(node: ast.stmt, name: str) -> bool:
 
 
 def arrays_written(node: ast.AST, *, deep: bool = True) -> Iterator[ast.expr]:
-    """What a statement hands to functions of NumPy that write it, and to streams that fill it.
+    """Return the arrays that a statement passes to writing functions of NumPy or to filling streams.
 
     Args:
         node: the statement, or a call.
