@@ -45,8 +45,8 @@ class InplaceWatch(Watching, TrainerCallback):  # type: ignore[misc]  # of a lib
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not self._run.running:
-            told = _("inplace_magic: nothing is watched; write `with callback:` around `trainer.train()`.")
-            print(told, file=sys.stderr)
+            text = _("inplace_magic: nothing is watched; write `with callback:` around `trainer.train()`.")
+            print(text, file=sys.stderr)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._run.step()

@@ -71,8 +71,8 @@ def compare(
         programs = [CallProgram(name, f, args, kwargs) for f, name in zip((first, second), names, strict=True)]
         result, failures = run_comparison(programs[0], programs[1], repeats=repeats, seed=seed)
         if len(failures) == 2:
-            told = _("Both raise: {error}. There is nothing to compare.").format(error=result.first.error)
-            raise CompareError(told) from failures[0].error
+            text = _("Both raise: {error}. There is nothing to compare.").format(error=result.first.error)
+            raise CompareError(text) from failures[0].error
     return result
 
 
@@ -256,8 +256,8 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        told = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
-        raise CompareError(sentences(told, how)) from None
+        text = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
+        raise CompareError(sentences(text, how)) from None
 
 
 def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

@@ -116,8 +116,8 @@ class CellStory:
         try:
             self.begin_cell()
         except InplaceMagicError as error:
-            told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
-            print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
+            text = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
+            print(text.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
         except Exception as error:  # a boundary: our fault must not cost the user the cell
             complain(_("this cell runs unwatched, because the watch could not start"), error)
 

@@ -193,17 +193,17 @@ def not_again(outcome: Explained, error: str) -> str:
     now = outcome.report.trace.error
     if _fails_alike(outcome.report, error):
         return ""
-    told = _(
+    text = _(
         "inplace_magic: {cells} ran to the end on copies of what your variables hold now; before, it raised {error}. "
         "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
     )
     if now is not None:
-        told = _(
+        text = _(
             "inplace_magic: {cells} raised {now} on copies of what your variables hold now; before, it raised {error}. "
             "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
         )
     numbers = [f"Cell In[{number}]" for number, _text in outcome.cells.texts]
-    return told.format(cells=listed(numbers), error=error, now=now, names=_left(outcome.cells))
+    return text.format(cells=listed(numbers), error=error, now=now, names=_left(outcome.cells))
 
 
 def _left(cells: Cells) -> str:

@@ -33,9 +33,9 @@ example:
 STORY_DESCRIPTION = N_("""\
 Watch every cell from here on as one story, until `%inplace_watch off`.
 
-Nothing is shown unless something went wrong; then the line that did it, and the line it broke, each with its cell.
-`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows it so far, and
-`%inplace_watch status` says in one line whether it is on. To watch one cell, write %%inplace_watch on its first line.
+Only faults are shown: the line that caused it and the line that it broke, each with its cell.
+`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows the report so far, and
+`%inplace_watch status` says if it is on. To watch one cell, write %%inplace_watch on its first line.
 """)
 STORY_EXAMPLE = N_("""\
 example:
@@ -219,9 +219,9 @@ def _unknown(parser: Parser, word: str) -> str:
     flag = word.split("=")[0]
     known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, known, n=1)
-    told = (
+    text = (
         _("{magic} has no option {flag}; did you mean {near}?")
         if near
         else _("{magic} has no option {flag}; there are {flags}.")
     )
-    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))
+    return text.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))

@@ -78,8 +78,8 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard], *, more: s
         from inplace_magic.render.terminal import publish
 
         with use_language(report.language, report.framework):
-            told = _(more)
-        publish(shell, to_card_mimebundle(report, hazards, more=told))
+            text = _(more)
+        publish(shell, to_card_mimebundle(report, hazards, more=text))
     except Exception as error:  # a boundary, see above
         complain(_("a finding could not be displayed"), error)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
-Show a report of %%inplace_watch again: the last one, or with NAME the one that `%%inplace_watch -o NAME` bound.
+Show a report of %%inplace_watch again: the last one or, with NAME, that of `%%inplace_watch -o NAME`.
 
 `report = %inplace_report` binds it to a variable instead.
 """)
@@ -68,9 +68,9 @@ def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()
     kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-    told = (
+    text = (
         _("`{name}` is no report; the reports are: {reports}.")
         if kept
         else _("`{name}` is no report; `{magic} -o {name}` makes one.")
     )
-    raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
+    raise UsageError(text.format(name=name, reports=listed(kept), magic=MAGIC))

@@ -112,7 +112,7 @@ def failures_before(shell: Any) -> dict[int, Failed]:
     """
     kept = getattr(shell.history_manager, "exceptions", None)
     texts = kept.items() if isinstance(kept, dict) else ()
-    found = {number: _kept(each) for number, each in texts if each.get("ename") != UsageError.__name__}
+    found = {number: _from_shell(each) for number, each in texts if each.get("ename") != UsageError.__name__}
     error = getattr(sys, "last_value", None)
     if isinstance(error, Exception) and not isinstance(error, UsageError):
         from inplace_magic.answering.sessions import failed_cell
@@ -136,7 +136,7 @@ def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
         show_answer(shell, error, newest, below=False)
 
 
-def _kept(stored: Mapping[str, Any]) -> Failed:
+def _from_shell(stored: Mapping[str, Any]) -> Failed:
     """Return a failure from the shell's record."""
     text = str(stored.get("evalue", ""))
     return Failed(f"{stored.get('ename')}: {text.strip().partition(chr(10))[0][:200]}", is_explained_text(text))

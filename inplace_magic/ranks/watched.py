@@ -37,7 +37,7 @@ class watched:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         rank, watching = this_rank(), watch(**self._settings)
 
-        def told(error: BaseException | None) -> None:
+        def report_once(error: BaseException | None) -> None:
             stopping.ending()
             if watching.report is None:
                 return
@@ -49,7 +49,7 @@ class watched:
         def stopped() -> None:
             if watching.report is None:
                 watching.stop(error=SIGTERM())
-            told(None)
+            report_once(None)
 
         stopping = Stopped(stopped)
         if rank is not None:
@@ -59,10 +59,10 @@ class watched:
             with watching:
                 result = self._function(*args, **kwargs)
         except BaseException as error:
-            told(error)
+            report_once(error)
             raise
         else:
-            told(None)
+            report_once(None)
         finally:
             stopping.end()
         return result

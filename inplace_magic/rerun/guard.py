@@ -51,7 +51,7 @@ class Repeated(BaseException):
     """A second run was about to act outside the copies.
 
     Args:
-        sentence: what it was, to follow "The cell was not run to its end again: ".
+        sentence: the act, to follow "Cell In[7] did not run to its end again: ".
     """
 
     def __init__(self, sentence: str) -> None:
@@ -201,7 +201,7 @@ def _stand_in(kind: str, real: Callable[..., Any], of: Callable[[tuple[Any, ...]
 
 def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
     shown = os.fsdecode(what) if isinstance(what, (str, bytes, os.PathLike)) else ""
-    told = {
+    text = {
         "file": _("it changes the file {what!r}") if shown else _("it writes a file"),
         "run": _("it runs the command {what!r}") if shown else _("it runs a command"),
         "net": _("it uses the network"),
@@ -209,9 +209,9 @@ def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
     }[kind].format(what=shown)
     if watchman.allowed:
         if (done := getattr(_running, "done", None)) is not None:
-            done[told] += 1
+            done[text] += 1
         return
-    watchman.met.append(Repeated(told))
+    watchman.met.append(Repeated(text))
     raise watchman.met[-1]
 
 

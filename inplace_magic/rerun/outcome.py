@@ -61,14 +61,14 @@ class Outcome:
             if isinstance(found, torch.Tensor) and describe.requires_grad(found) and describe.grad_fn(found) is None:
                 self._leaves.setdefault(path, found)
             if (group, path) not in self.values:
-                self.values[group, path] = self._kept(found, brief=self.brief and group != "gradient")
+                self.values[group, path] = self._snapshot(found, brief=self.brief and group != "gradient")
 
     def add_gradients(self) -> None:
         """Note the gradients of the leaves among the noted values."""
         for path, leaf in self._leaves.items():
             grad = describe.gradient(leaf)
             if grad is not None:
-                self.values.setdefault(("gradient", f"{path}.grad"), self._kept(grad))
+                self.values.setdefault(("gradient", f"{path}.grad"), self._snapshot(grad))
 
     def add_taken(self, taken: TakenGradients) -> None:
         """Notes the gradients that a run took where no variable shows them: those of ``torch.autograd.grad``, as
@@ -91,7 +91,7 @@ class Outcome:
         grads = [(leaf, describe.gradient(leaf)) for leaf in self._leaves.values()]
         return {(id(leaf), id(grad), describe.version(grad)) for leaf, grad in grads if grad is not None}
 
-    def _kept(self, value: Any, *, brief: bool = False) -> Any:
+    def _snapshot(self, value: Any, *, brief: bool = False) -> Any:
         """What is held of a value: of a tensor that is as it began, what it began as."""
         if not isinstance(value, torch.Tensor):
             return value

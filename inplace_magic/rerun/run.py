@@ -93,8 +93,8 @@ class Runner:
             except BaseException as error:  # such as that of `pytest.raises`, whose error did not come
                 if isinstance(error, _PASSED_ON) or type(error).__module__.startswith("inplace_magic."):
                     raise
-                said = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
-                raise CompareError(said) from error
+                text = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
+                raise CompareError(text) from error
 
     def _copies(self) -> Copies:
         """Fresh copies; without the names that the program binds before it reads them, where with those it cannot be:

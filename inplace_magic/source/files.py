@@ -95,7 +95,7 @@ class Files:
         if not file.may_be_older:
             return Twin(file.versions[0], code)
         if id(code) not in self._codes:
-            self._codes[id(code)] = code, self._found(lambda text: self._compiled.twin(code, text), file, code)
+            self._codes[id(code)] = code, self._match(lambda text: self._compiled.twin(code, text), file, code)
         whole = self._codes[id(code)][1]
         if whole is not None:
             return whole
@@ -105,10 +105,10 @@ class Files:
             there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
             return Twin(text, code) if there else None
 
-        found = self._found(stands, file, code)
+        found = self._match(stands, file, code)
         return Twin(file.versions[0], code) if found is None and _is_rewritten(code.co_filename) else found
 
-    def _found(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
+    def _match(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
         """Return the match among a file's known texts; read the disk again if there is none."""
         for text in file.versions:
             twin = look(text)

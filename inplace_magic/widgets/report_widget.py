@@ -105,7 +105,7 @@ class ReportWidget(anywidget.AnyWidget):
             return _("{key} is no tensor: select a tensor's box.").format(key=key)
         found = report.live.values(vertex.tensor) if report.live is not None else None
         with use_language(report.language, report.framework):
-            return _said(vertex, found)
+            return _sentence(vertex, found)
 
     def close(self) -> None:
         """Remove the widget from the page; keep its reports, but not their cached views."""
@@ -188,7 +188,7 @@ def _title(position: int, report: Report) -> str:
     return _("Report {number}").format(number=position)
 
 
-def _said(vertex: TensorVertex, now: ValuesNow | None) -> str:
+def _sentence(vertex: TensorVertex, now: ValuesNow | None) -> str:
     label = f"T{vertex.tensor} {vertex.name}".strip()
     if now is None:
         return _("{tensor}: values unknown, because it is gone or cannot be read now.").format(tensor=label)
