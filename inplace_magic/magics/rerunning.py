@@ -43,7 +43,7 @@ class Cells:
     allowed: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _nowhere, ()  # a copy or a pickle of its report knows no shell
+        return type(None), ()  # a copy or a pickle of its report knows no shell
 
     @contextmanager
     def begun(self, _frame: FrameType | None) -> Iterator[StagedCells]:
@@ -80,10 +80,6 @@ def another_kind(text: str) -> str:
 def _above(lines: Sequence[str]) -> int:
     """Return the number of lines of transparent magics at the top of a cell."""
     return next((n for n, line in enumerate(lines) if line.strip() and not _SEEN_THROUGH.match(line)), len(lines))
-
-
-def _nowhere() -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
