@@ -77,13 +77,14 @@ class RawUnseenWrite(NamedTuple):
 
 
 class RawIdleStep(NamedTuple):
-    """A step of an optimizer that found no gradient."""
+    """A step of an optimizer that left out parameters without a gradient."""
 
     call: int
     site: int | None
     optimizer: str
     parameters: int
     held: tuple[int, ...]
+    moved: int
 
 
 class RawRegistration(NamedTuple):

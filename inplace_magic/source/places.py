@@ -12,20 +12,18 @@ from functools import cache
 from types import CodeType
 
 from inplace_magic.record.filled import filled
-from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
+from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.alias_statements import aliases_in
 from inplace_magic.source.between.places import Between, Whose, whose
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
-    in_force,
     indent_of,
     innermost,
     segment,
     shared_defaults,
     statement_text,
-    statements_by_function,
 )
 from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text, characters
@@ -179,29 +177,6 @@ class Sources:
             for function, *entry in aliases_in(text)
             if ran is None or function in ran
         )
-
-    def loops(self) -> tuple[LoopStatement, ...]:
-        """Return the ``for`` loops in the seen files and cells."""
-        return tuple(
-            LoopStatement(
-                function=function,
-                cell=cell,
-                file=path,
-                line=node.lineno,
-                end_line=node.end_lineno or node.lineno,
-                target=ast.unparse(node.target),
-                over=ast.unparse(node.iter),
-            )
-            for function, cell, path, node in self._statements()
-            if isinstance(node, (ast.For, ast.AsyncFor))
-        )
-
-    def _statements(self) -> Iterator[tuple[str, int | None, str | None, ast.stmt]]:
-        """(function, cell, file, statement) of all that was read."""
-        for cell, path, text, ran in self._read():
-            for function, node in statements_by_function(in_force(text.tree)) if text.tree is not None else ():
-                if ran is None or function in ran:
-                    yield function, cell, path, node
 
     def _read(self) -> Iterator[tuple[int | None, str | None, Text, set[str] | None]]:
         """Yield ``(cell, file, text, functions)`` for the files and cells with places found so far. The functions are

@@ -32,4 +32,4 @@ def frozen_registrations(
 def frozen_idle_steps(raws: Iterable[RawIdleStep], sites: list[Callsite]) -> Iterator[IdleStep]:
     """Steps that found no gradient."""
     for raw in raws:
-        yield IdleStep(raw.call, site_at(raw.site, sites), raw.optimizer, raw.parameters, raw.held)
+        yield IdleStep(raw.call, site_at(raw.site, sites), raw.optimizer, raw.parameters, raw.held, raw.moved)
