@@ -54,7 +54,7 @@ def frozen_trace(
     *,
     last: bool,
 ) -> Trace:
-    """The trace of what was recorded so far.
+    """Return the trace of what was recorded so far.
 
     Args:
         last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.

@@ -41,7 +41,7 @@ class ClosedCall(NamedTuple):
 
 
 def closed_call(raw: RawCall) -> ClosedCall:
-    """The call, to be read with ease."""
+    """Return the call, to be read with ease."""
     inputs = HEAD + raw[COUNTS]
     outputs = inputs + raw[COUNTS + 1]
     return ClosedCall._make((*raw[:COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
@@ -171,5 +171,5 @@ class Log:
 
     @property
     def registrations_full(self) -> bool:
-        """Whether nothing more is noted of what modules are given."""
+        """True if nothing more is noted of what modules are given."""
         return len(self.registrations) >= _MOST_REGISTRATIONS
