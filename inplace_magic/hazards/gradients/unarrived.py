@@ -40,8 +40,8 @@ def unarrived(story: Story) -> Iterator[Found]:
         if site is not None and read.callsite is not None and meant:
             told.setdefault(site, (cut, read, backward))
     for cut, read, backward in told.values():
-        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward], "step": waiting[cut.leaf]}
-        yield Found(calls, None, cut.leaf, *_words(story, cut, waiting))
+        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
+        yield Found({**calls, "step": waiting[cut.leaf]}, None, cut.leaf, *_words(story, cut, waiting))
 
 
 def _waiting(story: Story) -> dict[int, IdleStep]:
