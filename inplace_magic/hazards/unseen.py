@@ -34,8 +34,8 @@ def hazard(
     else:
         message = sentences(
             _(
-                "Backward at {place} failed because a saved tensor was overwritten; {versions}. Which write it was "
-                "could not be told."
+                "Backward at {place} failed because a saved tensor was overwritten; {versions}. It is unknown "
+                "which write it was."
             ).format(place=where, versions=wording.versions(expected, found)),
             _reason(story, call),
         )

@@ -48,8 +48,8 @@ def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWri
         code=CODE,
         severity="warning",
         message=_(
-            "{line} puts {count} tensors together that are one memory: {taken} copied nothing, and {writer} filled the "
-            "memory anew in between, so all of them show its last values. PyTorch gives no error."
+            "{line} joins {count} tensors that share one memory: {taken} copied nothing, and {writer} filled "
+            "the memory again in between, so all of them show its last values. PyTorch gives no error."
         ).format(
             line=wording.spot(call.callsite),
             count=len(tensors),

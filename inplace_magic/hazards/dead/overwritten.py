@@ -159,8 +159,8 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
         "overwritten-unread",
         "warning",
         message=_(
-            "{line} overwrote {tensor} before anybody had read what {earlier} had put there, so those values are lost. "
-            "PyTorch gives no error."
+            "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
+            "are lost. PyTorch gives no error."
         ).format(
             line=wording.spot(second.callsite),
             tensor=f"`{whole}`" if whole else _("a parameter"),

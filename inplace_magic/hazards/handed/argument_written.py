@@ -184,8 +184,8 @@ def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{read} reads {tensor}, but {write} had written it: it was handed over as `{parameter}` by {call}, which "
-            "makes no copy. PyTorch gives no error; the read sees the new values."
+            "{write} wrote {tensor} before {read} reads it: {call} passed it as `{parameter}`, which makes no "
+            "copy. PyTorch gives no error; the read sees the new values."
         ).format(
             read=wording.spot(read.callsite),
             write=wording.spot(call.callsite),

@@ -113,8 +113,8 @@ def _of_order(call: CallEvent, name: str | None) -> tuple[str, str]:
 
 def _of_out(call: CallEvent, name: str | None) -> tuple[str, str]:
     message = _(
-        "{line} writes its result over {tensor}, which it still reads: elements that it needs later are gone. "
-        "PyTorch gives no error."
+        "{line} writes its result into {tensor} while it still reads {tensor}: elements that it needs later are "
+        "overwritten. PyTorch gives no error."
     )
     return (
         message.format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("an input")),

@@ -255,8 +255,8 @@ def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazar
         CODE,
         "warning",
         message=_(
-            "{line} edited {tensor} in place for the second time: it is the stored data, or a view of it, so each "
-            "time it is fetched the edit is made on top of the last one. PyTorch gives no error."
+            "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, "
+            "so each fetch makes the edit on top of the last one. PyTorch gives no error."
         ).format(line=wording.spot(site), tensor=what),
         fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
         variable=variable,

@@ -146,14 +146,15 @@ def _hazard(story: Story, call: CallEvent, tensor: int, begun: _First) -> Hazard
     line, alias = wording.spot(call.callsite), begun.alias
     if alias is not None:
         message = _(
-            "{line} writes `{name}`, and {code} (line {number}) made no copy: it wrote `{source}`, which the next "
-            "round begins with. PyTorch gives no error."
+            "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
+            "which the next round begins with. PyTorch gives no error."
         ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
         fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
     else:
         message = _(
-            "{line} writes `{name}` for the second time, and `{function}` hands out that one tensor to all its "
-            "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
+            "{line} writes `{name}` for the second time, and `{function}` returns that one tensor to all its "
+            "callers, since its results are cached: each caller reads what the others wrote. PyTorch gives no "
+            "error."
         ).format(line=line, name=variable or "", function=begun.maker or "")
         fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=begun.maker or "")
     return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)

@@ -84,7 +84,7 @@ def _hazard(story: Story, first: CallEvent, call: CallEvent, mutation: Mutation,
         code="updated-again",
         severity="silent",
         message=_(
-            "{line} updates {tensor} in the forward, and once more when {backward} runs the function again to have its "
+            "{line} updates {tensor} in the forward, and again when {backward} recomputes the function for its "
             "activations: each batch counts twice. PyTorch gives no error."
         ).format(
             line=wording.spot(blamed),

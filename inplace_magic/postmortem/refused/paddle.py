@@ -183,7 +183,7 @@ def explain_second_backward(failure: Failure) -> Answer:
         ),
     )
     text = _(
-        "{second} goes into a graph that another backward had gone through before. The text does not show which one."
+        "{second} enters a graph whose saved tensors another backward has freed. The text does not show which backward."
     ).format(second=here)
     if first is not None or outside:
         site = history.site(first) if first is not None else failure.place

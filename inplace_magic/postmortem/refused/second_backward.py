@@ -126,7 +126,7 @@ def explain_second_backward(failure: Failure) -> Answer:
 
 
 _UNKNOWN = N_(
-    "{second} goes into a graph that another backward had gone through before. The text does not show which one."
+    "{second} enters a graph whose saved tensors another backward has freed. The text does not show which backward."
 )
 _CURE = N_(
     "Compute the result again before each backward, or pass on detached values of earlier results (`.detach()`)."
