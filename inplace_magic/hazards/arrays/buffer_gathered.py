@@ -1,4 +1,4 @@
-"""Tensors that were taken one after the other from one NumPy array are put together: all show its last values."""
+"""Tensors that were taken one after the other from one NumPy array are joined: all show its last values."""
 
 from __future__ import annotations
 

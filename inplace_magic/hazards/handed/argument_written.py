@@ -1,4 +1,4 @@
-"""A function wrote a tensor that it was handed on the way to its result, and its caller read that tensor on."""
+"""A function wrote one of its arguments on the way to its result, and its caller then read that tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function adds to a default argument in place, so every later call begins with what the calls before have left.
+"""A function adds to a default argument in place, so every later call begins with what the earlier calls left.
 
 So does ``def __init__(self, counts={})``, which is evaluated once. Which object's method wrote is in the record; where
 its dictionary comes from stands in the text, since no call of torch's makes one.

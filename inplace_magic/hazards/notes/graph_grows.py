@@ -1,4 +1,4 @@
-"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward comes back through it."""
+"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward goes through it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two objects of one class count in one tensor: each goes on from what the other has counted."""
+"""Two objects of one class count in one tensor: each continues from what the other has counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch gets it edited once more.
+"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch edits it again.
 
 So does a loop that normalises a batch of a list, or a slice of the data (``xb = X[i : i + 32]``), in each epoch. What
 is moved on in place and means to be (samples of a chain, traces, momenta) looks alike, so there the writes must be a

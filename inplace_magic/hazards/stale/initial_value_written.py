@@ -1,4 +1,4 @@
-"""A value to begin with was written in place, so the next round begins with what the last one left.
+"""An initial value was written in place, so the next round begins with what the last one left.
 
 ``h = h0`` in a loop has an effect in its second pass only where it is to begin anew: it gives the name the tensor that
 it has already. What is behind ``functools.lru_cache`` is one tensor for all its callers. So a write on top of what the
