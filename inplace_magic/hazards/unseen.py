@@ -83,7 +83,7 @@ def _reason(story: Story, call: CallEvent) -> str:
     if _is_older(story, call):
         return _("A part of the graph is from before the watch began.")
     if any(saved.hooked and saved.node in reached for saved in story.trace.saved):
-        return _("What was saved was packed by saved-tensor hooks, as checkpoint does, so the watch does not know it.")
+        return _("Saved-tensor hooks packed the saved tensor, as checkpoint does, so the watch does not know it.")
     return ""
 
 

@@ -56,7 +56,7 @@ def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWri
             taken=wording.spot(taken) if taken is not None else _("what gave them"),
             writer=wording.spot(write.callsite) if write.callsite is not None else _("code outside PyTorch"),
         ),
-        fix=_("Copy the values when they are taken: `torch.tensor(array)`, or `.clone()` of what gives them."),
+        fix=_("Copy the values when you take them: `torch.tensor(array)`, or append `.clone()`."),
         variable=write.names[0] if write.names else None,
         mutation=write.callsite,
         origin=taken,

@@ -166,10 +166,7 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
             tensor=f"`{whole}`" if whole else _("a parameter"),
             earlier=wording.spot(first.callsite),
         ),
-        fix=_(
-            "Keep the flag that says whether it was initialised in a buffer (`register_buffer`), so that loading "
-            "brings it along."
-        )
+        fix=_('Keep the flag for "initialised" in a buffer (`register_buffer`), so that loading restores the flag.')
         if second.modules and not first.modules
         else _("Initialise the model first, and load or set single parameters afterwards."),
         variable=name,

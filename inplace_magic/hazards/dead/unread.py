@@ -249,7 +249,7 @@ def _rebound(site: Callsite, call: CallEvent, name: str) -> Hazard:
         variable=name,
         tensor=call.outputs[0].tensor,
         write=call,
-        badges=Badges(wrote=_("bound anew here")),
+        badges=Badges(wrote=_("bound again here")),
     )
 
 

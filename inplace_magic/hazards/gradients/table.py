@@ -24,7 +24,7 @@ TABLE = (
         ),
         fix=N_("Clear the gradients between two steps: `optimizer.zero_grad()`, or `model.zero_grad()`."),
         wrote=N_("adds to it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
         came=N_("used here"),
         cures=Cures((cures.cleared_after_the_step,)),
     ),
@@ -41,7 +41,7 @@ TABLE = (
         ),
         fix=N_("Ask for the gradient itself, which adds to nothing: `torch.autograd.grad(output, input)`."),
         wrote=N_("adds to it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
         came=N_("used here"),
     ),
     Row(
@@ -59,7 +59,7 @@ TABLE = (
         ),
         fix=N_("Clear the gradients right before the backward that the step is to follow: `optimizer.zero_grad()`."),
         wrote=N_("adds to it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
         came=N_("left here"),
         cures=Cures((cures.cleared_before_the_backward,)),
     ),
@@ -80,7 +80,7 @@ TABLE = (
             "right before the backward that the step is to follow."
         ),
         wrote=N_("fills it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
     ),
     Row(
         "gradient-scaled-early",
@@ -112,7 +112,7 @@ TABLE = (
         ),
         fix=N_("Step and clear after the last batch of an epoch as well, or clear the gradients before the next one."),
         wrote=N_("left here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
     ),
     Row(
         "gradients-thrown-away",
@@ -130,7 +130,7 @@ TABLE = (
             "`step()`."
         ),
         wrote=N_("cleared here"),
-        reads=N_("steps by the last one alone here"),
+        reads=N_("uses the last one alone here"),
         came=N_("fills them here"),
         cures=Cures((cures.moved_below_the_step,)),
     ),
@@ -147,7 +147,7 @@ TABLE = (
         ),
         fix=N_("Clear the gradients where a step has used them, and nowhere before."),
         wrote=N_("cleared here"),
-        reads=N_("steps by the rest here"),
+        reads=N_("uses the rest here"),
         came=N_("fills them here"),
     ),
     Row(
@@ -232,7 +232,7 @@ TABLE = (
             "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
             "gradients of other tensors ({named}), which nothing moves. PyTorch gives no error."
         ),
-        fix=N_("Make the optimizer when the model has the parameters that it is to train, or hand it the new ones."),
+        fix=N_("Make the optimizer after the model has the parameters to be trained, or give it the new ones."),
         wrote=N_("moves nothing here"),
         came=N_("filled here"),
     ),
@@ -244,12 +244,12 @@ TABLE = (
         read="read",
         origin="step",
         message=N_(
-            "{step} does not move {named}: in {cut}, {code} {how}. {backward} went back to what was computed from its "
-            "result, and not through it. PyTorch gives no error."
+            "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
+            "its result, and went no further back. PyTorch gives no error."
         ),
         fix=N_("{cure}"),
         wrote=N_("cut off here"),
-        reads=N_("goes on without the history here"),
+        reads=N_("continues without the history here"),
         came=N_("leaves the parameters as they are here"),
     ),
     Row(
@@ -263,10 +263,10 @@ TABLE = (
             "filled the `.grad` of other tensors. PyTorch gives no error."
         ),
         fix=N_(
-            "Hand the new gradients over before each step (`shared.grad = local.grad`), or let backward fill those of "
-            "the tensors that the optimizer moves."
+            "Assign the new gradients before each step (`shared.grad = local.grad`), or let backward fill the "
+            "gradients of the tensors that the optimizer moves."
         ),
-        wrote=N_("steps by the older one here"),
+        wrote=N_("uses the older gradient here"),
         came=N_("fills others here"),
     ),
     Row(
@@ -279,8 +279,8 @@ TABLE = (
             "with the gradient or the momentum of earlier steps. PyTorch gives no error."
         ),
         fix=N_(
-            "Drop the gradients of what is frozen (`p.grad = None`, `zero_grad(set_to_none=True)`), or give the "
-            "optimizer only what is trained."
+            "Drop the gradients of the frozen parameters (`p.grad = None`, `zero_grad(set_to_none=True)`), or "
+            "give the optimizer only the trained ones."
         ),
         every_call=False,
     ),
@@ -323,9 +323,9 @@ TABLE = (
         shared.edited_by_a_hook,
         write="line",
         message=N_(
-            "{line} edits {tensor} in place while backward runs. An addition hands the same gradient buffer to both of "
-            "its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook or `backward` "
-            "must not modify its argument."
+            "{line} edits {tensor} in place while backward runs. An addition gives the same gradient buffer to "
+            "both of its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook "
+            "or `backward` must not modify its argument."
         ),
         fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
         cures=Cures((value_given, new_gradient)),

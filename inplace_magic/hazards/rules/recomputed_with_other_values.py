@@ -132,7 +132,7 @@ def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: Tensor
             write=wording.spot(write.site),
             read=wording.spot(first.callsite),
         ),
-        fix=_("Run backward before {line}, or hand the function a copy of it as an argument.").format(
+        fix=_("Run backward before {line}, or pass the function a copy of the tensor as an argument.").format(
             line=wording.line_of(write.site)
         ),
         variable=variable,

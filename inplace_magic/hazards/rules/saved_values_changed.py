@@ -137,7 +137,7 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
         if not change.foreign.names:
-            return _("Hand a copy to what is not torch, such as `.detach().clone().numpy()`, and write into that.")
+            return _("Pass a copy to code outside torch, such as `.detach().clone().numpy()`, and write into that.")
         return _(
             "Copy when crossing from NumPy (`torch.tensor({name})`), or give `{name}` a new array instead of writing "
             "into it."

@@ -154,7 +154,7 @@ def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, origina
             "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
             "very tensors of the original. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), written=written, original=original),
-        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` of what is written."),
+        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
         variable=written,
         tensor=tensor,
         write=call,
@@ -178,7 +178,7 @@ def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
             original=original,
             kind=past.copy.kind,
         ),
-        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` of what is written."),
+        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
         variable=story.bindings.written_path(past.call, past.call.mutations[0].tensor) or written,
         read=past.read,
         tensor=past.tensor,

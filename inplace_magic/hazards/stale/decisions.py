@@ -150,7 +150,7 @@ DECISIONS = (
         "taken-memory-trained",
         trained_and_taken_again,
         _trained,
-        lambda stale: _("Give the parameters memory of their own: hand over a copy (`.clone()`)."),
+        lambda stale: _("Give the parameters memory of their own: pass a copy (`.clone()`)."),
     ),
     Decision(
         "kept-then-written",

@@ -156,7 +156,9 @@ def _hazard(story: Story, call: CallEvent, tensor: int, begun: _First) -> Hazard
             "callers, since its results are cached: each caller reads what the others wrote. PyTorch gives no "
             "error."
         ).format(line=line, name=variable or "", function=begun.maker or "")
-        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=begun.maker or "")
+        fix = _("Write into a copy of the result of `{function}`: append `.clone()`.").format(
+            function=begun.maker or ""
+        )
     return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
 
 

@@ -58,12 +58,12 @@ class _Way:
 
 
 _SAID = {
-    "again": N_("{second} goes through the graph of {name} again: {first} had gone through it before."),
+    "again": N_("{second} goes through the graph of {name} again: {first} already went through it."),
     "shared": N_(
-        "{second} runs back through {name}, which {forward} made, into a part of the graph that {first} had gone "
-        "through before."
+        "{second} runs back through {name}, which {forward} made, into a part of the graph that {first} already "
+        "went through."
     ),
-    "joined": N_("{second} goes into a part of the graph that {first} had gone through before."),
+    "joined": N_("{second} enters a part of the graph that {first} already went through."),
     "above": N_(
         "{forward} made the graph of {name} once, before the loop, and {second} runs through it in each iteration."
     ),
