@@ -128,10 +128,10 @@ class Ledger:
             return ()
         key = touch.at, touch.tensor
         if key not in self._names:
-            self._names[key] = tuple(self._said(touch, touch.call, touch.tensor))
+            self._names[key] = tuple(self._names_at(touch, touch.call, touch.tensor))
         return self._names[key]
 
-    def _said(self, touch: Touch, call: CallEvent, tensor: int) -> Iterator[Name]:
+    def _names_at(self, touch: Touch, call: CallEvent, tensor: int) -> Iterator[Name]:
         site, bindings = touch.site, self.story.bindings
         path = self._path_at(touch, call, tensor)
         while site is not None and path is None:  # a module or a library wrote inside the line

@@ -130,7 +130,7 @@ class _Opening:
     def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
             groups = [self._in_order(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
-            must = [pair for pair in groups if self._kept(pair[0]) or self._alone(pair, boxes)]
+            must = [pair for pair in groups if self._is_kept(pair[0]) or self._alone(pair, boxes)]
             boxes += sum(map(self._growth, must))
             # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
             # ones, and of each class of modules one.
@@ -162,7 +162,7 @@ class _Opening:
         their order, or in one box where they are many.
         """
         first = branch.parts[0] if branch.kind == "loop" else branch
-        if self.deep or self.whole or not are_layers(branch) or any(map(self._kept, branch.parts)):
+        if self.deep or self.whole or not are_layers(branch) or any(map(self._is_kept, branch.parts)):
             return branch, parts
         if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
             return branch, parts
@@ -215,9 +215,9 @@ class _Opening:
         return boxes <= _HARDLY_ANY
 
     def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or self._kept(branch)
+        return branch.key in self.expanded or self._is_kept(branch)
 
-    def _kept(self, branch: Branch) -> bool:
+    def _is_kept(self, branch: Branch) -> bool:
         return bool(self.keep) and not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:

@@ -47,7 +47,7 @@ class AddressIndex:
             self._live.insert(at, live)
 
     def holder(self, address: int, device: torch.device) -> StorageRecord | None:
-        """The storage whose memory has the address."""
+        """Return the storage whose memory has the address."""
         at, met = bisect_right(self._starts, address) - 1, 0
         while at >= 0 and met < _NEIGHBOURS:
             live, known_start = self._live[at], self._starts[at]

@@ -95,7 +95,7 @@ class Beside:
         return self._processes + max(0, more)
 
     def others(self) -> bool:
-        """Whether another thread that can run the user's code ran since the block began. One that has waited all the
+        """True if another thread that can run the user's code ran since the block began. One that has waited all the
         time, as those of a pool do that a compiler left behind, did not."""
         company = _company()
         rested = all([company.get(thread) == runs != "" for thread, runs in self._company.items()])
@@ -116,7 +116,7 @@ class Beside:
 
 
 def _threads() -> Iterator[threading.Thread]:
-    """The threads that run, and those that ended and that somebody still has a name for."""
+    """Return the threads that run, and those that ended and that somebody still has a name for."""
     found = {id(thread): thread for thread in threading.enumerate()}
     with suppress(AttributeError, RuntimeError):  # private; if it vanishes, threads that ended uncounted are missing
         found.update((id(thread), thread) for thread in list(threading._dangling))  # type: ignore[attr-defined]
@@ -124,7 +124,7 @@ def _threads() -> Iterator[threading.Thread]:
 
 
 def _company() -> dict[int, str]:
-    """The other threads that can run the user's code, by number, and what tells whether they ran meanwhile."""
+    """Return the other threads that can run the user's code, by number, and what tells whether they ran meanwhile."""
     me = threading.get_ident()
     others = (thread for thread in threading.enumerate() if thread.ident != me and not _of_the_house(thread))
     return {thread.native_id or 0: _times_run(thread.native_id) for thread in others}
@@ -140,7 +140,7 @@ def _times_run(thread: int | None) -> str:
 
 
 def _of_the_house(thread: threading.Thread) -> bool:
-    """Whether a thread runs no code of the user's."""
+    """True if a thread runs no code of the user's."""
     if isinstance(thread, threading._DummyThread):
         return True  # made outside Python: a kernel's, or one of autograd's
     target: Any = getattr(thread, "_target", None)  # gone when it has ended

@@ -110,7 +110,7 @@ class CallsiteTable:
             self._cell_globals = None  # found; held no longer
 
     def note(self, frame: FrameType | None, function: CodeType | None = None) -> int | None:
-        """The number of the place at `frame`, and of the modules around it; None when no frame is the user's.
+        """Return the number of the place at `frame`, and of the modules around it; None when no frame is the user's.
 
         Args:
             frame: the frame that called the framework's function, or its override machinery.
@@ -130,8 +130,9 @@ class CallsiteTable:
         return self._number(path) if number is None else number
 
     def _path(self, frame: FrameType, function: CodeType | None) -> tuple[int, ...]:
-        """The user's frames and the ``forward`` functions of the modules around them, innermost first. Any other frame
-        costs one look into a dict. A decorator's frame may stand between a ``forward`` and the module that runs it.
+        """Return the user's frames and the ``forward`` functions of the modules around them, innermost first. Any other
+        frame costs one look into a dict. A decorator's frame may stand between a ``forward`` and the module that runs
+        it.
 
         Raises:
             KeyError: a frame runs code that was not met yet.
@@ -196,7 +197,7 @@ class CallsiteTable:
             frame = frame.f_back
 
     def codes_of(self, place: int) -> list[CodeType]:
-        """The code of the user's frames at a place, innermost first."""
+        """Return the code of the user's frames at a place, innermost first."""
         return [self._codes[code] for code in self.chains[place][1::2]]
 
     def library_expressions(self, sources: Sources) -> dict[tuple[int, str], str]:
@@ -208,7 +209,7 @@ class CallsiteTable:
         return {key: texts.pop() for key, texts in found.items() if len(texts) == 1}
 
     def is_users(self, code: CodeType) -> tuple[bool, bool]:
-        """Whether code is the user's, and whether chains of callers end at it."""
+        """Return two flags: the code is the user's, and chains of callers end at it."""
         kind = self._kinds.get(id(code))
         kind = self._kind(code) if kind is None else kind
         return bool(kind & _USER), bool(kind & _END)
@@ -223,7 +224,7 @@ class CallsiteTable:
                 above = above.f_back
 
     def _number(self, path: tuple[int, ...]) -> int | None:
-        """The number of a path that was not met yet, or is one that is cut."""
+        """Return the number of a path that was not met yet, or is one that is cut."""
         chain: list[int] = [path[0]]
         forwards: list[int] = []
         marks: list[int] = []
@@ -275,7 +276,7 @@ class CallsiteTable:
         return kind
 
     def resolve(self, sources: Sources) -> list[Callsite]:
-        """All places collected so far, by their numbers."""
+        """Return all places collected so far, by their numbers."""
         made: dict[RawChain, Callsite] = {}
         return [self._resolve(chain, sources, made) for chain in self.chains]
 

@@ -96,7 +96,6 @@ def frozen_trace(
         methods=tuple(recorder.methods.frozen(calls)),
         holdings=tuple(recorder.holdings.frozen()),
         sources=sources.texts(),
-        loops=sources.loops() if log.kept else (),
         hooked_modules=namespace.hooked_modules,
         hooked_calls=tuple(log.hooked),
         kept_by_hooks=tuple(log.kept),

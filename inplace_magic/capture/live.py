@@ -56,7 +56,7 @@ class WeakTensors:
 
 
 def _alive(key: int, storage: weakref.ref[Any]) -> torch.Tensor | None:
-    """The tensor with that ``id``, if it still has that storage. (Should a later view have got the ``id`` of a
+    """Return the tensor with that ``id``, if it still has that storage. (Should a later view have got the ``id`` of a
     dead one, it shows the same memory.)"""
     memory = storage()
     if memory is None:

@@ -29,8 +29,8 @@ class Results:
         self._limit = limit
 
     def writes(self, call: OpenCall) -> list[Written]:
-        """The inputs whose version counter moved, each counter once, and those known to be written without moving
-        one."""
+        """Return the inputs whose version counter moved, each counter once, and those known to be written without
+        moving one."""
         found: list[Written] = _NONE
         places = _NOWHERE
         version_of = describe.version
@@ -92,7 +92,7 @@ class Results:
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
-        """The outputs; whether one has a storage of its own, and whether one shares an input's."""
+        """Return the outputs; whether one has a storage of its own, and whether one shares an input's."""
         if not produced:
             return NO_OUTPUTS
         entered: list[tuple[torch.Tensor, TensorRecord, bool]] = []

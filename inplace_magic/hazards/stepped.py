@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.record.events import CallEvent, TensorMetadata
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, where_they_part
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,23 @@ class Stepped:
         saver = self.story.calls.get(call) if call is not None else None
         return saver is not None and saver.index < self.wrote.index and saver.got(self.leaves)
 
+    def _in_one_pass(self, line: Callsite | None, made: CallEvent | None) -> bool:
+        """Whether what a line reads was made by another line above the step, and the step stands above the line."""
+        wrote, origin = self.wrote.callsite, made.callsite if made is not None else None
+        if line is None or wrote is None or origin is None:
+            return False
+        first, middle, last = where_they_part(origin.chain, wrote.chain, line.chain)
+        return first.line < middle.line < last.line and first.same_function(middle) and middle.same_function(last)
+
     def _carried(self, reader: CallEvent, meta: TensorMetadata) -> Carried:
         story = self.story
         behind = story.reached([meta.node] if meta.node is not None else [])
         calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
         line = reader.callsite
-        recurrent = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
         name = story.bindings.name(meta.tensor)
         made = story.innermost_new(meta.tensor, reader.index)
+        again = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
+        recurrent = again and not self._in_one_pass(line, made)
         return Carried(meta.tensor, name, reader.callsite, made, recurrent)
 
 

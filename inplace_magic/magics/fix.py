@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.language import N_, _, listed
+from inplace_magic.language import N_, _, listed, ngettext, sentences
 from inplace_magic.magics.options import Parser, cell_asked, line_magic
+from inplace_magic.magics.rerunning import Cells
 from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_fix"
 DESCRIPTION = N_("""\
-Put the cell with its fixes into a new cell below, from the last report or, with N, from that of Cell In[N].
+Put the fixed cell into a new cell below, from the last report or, with N, from that of Cell In[N].
 
-It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
+It runs nothing and overwrites nothing. For files, and for other cells, it prints a patch for `git apply`.
 """)
 
 
 def fix_parser() -> Parser:
-    """The number of a cell."""
+    """Return the parser, whose argument is the number of a cell."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")
@@ -55,21 +56,35 @@ def _offer(session: Session, report: Report) -> None:
     diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
     changes = by_text(report.trace, diffs) if diffs else None
     if not changes:
-        raise UsageError(_("The report has no fix as a change of lines; its findings say what to do instead."))
+        raise UsageError(_("No automatic fix is available; the findings say what to do."))
     texts = texts_of(report.trace)
     own = (report.trace.cell, None)
     cell = own if own in changes else next((whose for whose in changes if whose[1] is None), None)
     if cell is not None:
         text = "\n".join(changed(_as_typed(session.shell, texts[cell], cell[0], changes[cell]), changes[cell]))
         session.shell.set_next_input(text, replace=False)
-        lines = listed([str(hunk.first) for hunk in changes[cell]])
-        told = _(
-            "inplace_magic: the cell below is Cell In[{cell}] with line {lines} changed. Run it to take the change."
+        lines = [str(hunk.first) for hunk in changes[cell]]
+        told = ngettext(
+            "inplace_magic: the cell below is Cell In[{cell}] with line {lines} changed.",
+            "inplace_magic: the cell below is Cell In[{cell}] with lines {lines} changed.",
+            len(lines),
         )
-        print(told.format(cell=cell[0], lines=lines))
+        print(sentences(told.format(cell=cell[0], lines=listed(lines)), _what_to_run(report, cell[0])))
     rest = {whose for whose in changes if whose != cell}
     if rest:
         print(patch_of(report.trace, [diff for diff in diffs if rest & set(by_text(report.trace, [diff]) or ())]))
+
+
+def _what_to_run(report: Report, cell: int | None) -> str:
+    """Which cells take the change: one that made a graph has to make it anew, and one that failed to run once more."""
+    ran = [number for number, _text in report.origin.texts] if isinstance(report.origin, Cells) else []
+    first = listed([f"Cell In[{number}]" for number in ran if cell is not None and number < cell])
+    last = report.trace.cell
+    if first:
+        return _("Run {cells} again, and then it.").format(cells=first)
+    if cell is not None and last is not None and cell < last:
+        return _("Run it, and then what follows it again, up to Cell In[{cell}].").format(cell=last)
+    return _("Run it to take the change.")
 
 
 def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: list[Hunk]) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
     if not count:
         return replace(hazard, proof=proof_of("not tried", Told(words.NO_DIFF), *more, gradient_errors=errors))
     why = Told(words.NONE_CURES, (("count", str(count)),)) if count > 1 else Told(words.DOES_NOT_CURE)
-    return replace(hazard, proof=proof_of("refuted", why, *more, gradient_errors=errors))
+    return replace(hazard, proof=proof_of("not tried", why, *more, gradient_errors=errors))  # the fix in words is not
 
 
 def _same_again(bench: Bench, report: Report) -> None:

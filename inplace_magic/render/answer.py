@@ -80,10 +80,10 @@ def closing(answer: Answer) -> str:
         return _("Put `%%inplace_watch` on top of the cell and run it again to see what each line did.")
     if cell is None:
         return _("– Not tried.") if answer.fix or answer.diff else ""
-    told = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
+    text = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
     if answer.fix or answer.diff:
-        told = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
-    return told.format(number=cell)
+        text = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
+    return text.format(number=cell)
 
 
 def failing_cell(answer: Answer) -> int | None:

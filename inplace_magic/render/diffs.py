@@ -28,10 +28,10 @@ def lines_of(diff: str) -> list[str]:
     more = len(lines) - MAX_LINES
     if more <= 0:
         return lines
-    said = ngettext(
+    text = ngettext(
         "@@ {count} more line in the finding's `diff` @@", "@@ {count} more lines in the finding's `diff` @@", more
     )
-    return [*lines[:MAX_LINES], said.format(count=more)]
+    return [*lines[:MAX_LINES], text.format(count=more)]
 
 
 def is_tried(finding: Hazard) -> bool:

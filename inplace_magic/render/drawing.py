@@ -133,15 +133,15 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         cut = _folded(outline.tree, roles, expanded, limit)
         if len(cut) > MAX_NODES:
             near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
-            said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
-            captions = [*captions, said.format(shown=len(near), count=len(whole))]
+            text = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
+            captions = [*captions, text.format(shown=len(near), count=len(whole))]
             cut = FoldedGraph(near)
         elif cut.folds and not cut.whole:
             inside = words.calls_of(sum(fold.ran for fold in cut.folds))
-            said = ngettext(
+            text = ngettext(
                 "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
             )
-            captions = [*captions, said.format(calls=inside, count=len(cut.folds))]
+            captions = [*captions, text.format(calls=inside, count=len(cut.folds))]
     graph = cut.graph
     makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}

@@ -116,7 +116,8 @@ class Reading:
         return outline_of(self.graph, self.report.findings, modules, holes_of(self.trace.calls))
 
     def drawing(self, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
-        """The graph as it is drawn, for its picture and for the script beside it; the arguments are `drawing_of`'s."""
+        """Return the graph as it is drawn, for its picture and for the script beside it; the arguments are
+        `drawing_of`'s."""
         return self._drawings(frozenset(expanded), limit)
 
     @cached_property
@@ -141,7 +142,7 @@ class Reading:
 
     @property
     def knows_memory(self) -> bool:
-        """Whether bytes were recorded at all; level ``writes`` records none."""
+        """True if bytes were recorded at all; level ``writes`` records none."""
         return self.trace.level != "writes"
 
     @cached_property

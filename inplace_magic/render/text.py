@@ -150,5 +150,5 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 
 def _left_out(more: int, whole: str) -> list[str]:
-    said = _("... and {count} more lines; {frame} gives everything.")
-    return [said.format(count=more, frame=whole)] if more > 0 else []
+    text = _("... and {count} more lines; {frame} gives everything.")
+    return [text.format(count=more, frame=whole)] if more > 0 else []

@@ -332,6 +332,28 @@ def test_where_there_is_no_diff_all_that_was_made_before_the_step_is_named(tmp_p
     )
 
 
+def test_a_function_that_is_called_twice_is_no_loop_that_carries_a_state(tmp_path: Path) -> None:
+    program = """
+        class Words(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.out = nn.Linear(3, 3, bias=False)
+            def forward(self, x):
+                h = self.out(x)
+                with torch.no_grad():
+                    self.out.weight.div_(2)
+                return h @ self.out.weight
+        words = Words()
+        once = words(torch.ones(2, 3))
+        words(once).sum().backward()"""
+    ran = watched(tmp_path, program)
+    assert RAISES in str(ran.error)
+
+    assert ran.report.hazards[0].fix.startswith(
+        "Compute `h` anew after `self.out.weight.div_(2)`, by `h = self.out(x)`"
+    )
+
+
 def test_what_is_no_step_is_not_said_to_go_by_gradients(tmp_path: Path) -> None:
     program = """
         def main():

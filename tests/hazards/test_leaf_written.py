@@ -41,9 +41,9 @@ def test_the_finding_names_the_leaf_where_it_was_written_and_where_it_came_from(
     assert "torch.no_grad()" in cure(finding)
 
 
-def test_a_view_of_a_leaf_is_called_a_view() -> None:
+def test_a_leaf_of_which_a_part_is_written_is_called_no_view() -> None:
     (finding,), _ = find_hazards(refused(REFUSED_VIEW))
-    assert "a view of a leaf that requires grad" in finding.message
+    assert "`w` is a leaf that requires grad" in finding.message
 
 
 def test_a_place_in_a_loop_is_one_finding() -> None:

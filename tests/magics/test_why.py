@@ -108,6 +108,17 @@ def state(ip: Any) -> Any:
     )
 
 
+def test_a_module_that_an_earlier_cell_made_is_told_to_be_out_of_place_and_that_is_tried(ip: Any) -> None:
+    run_cell(ip, "net = torch.nn.Sequential(torch.nn.ReLU(inplace=True), torch.nn.Dropout(inplace=True))")
+    run_cell(ip, "for _ in range(2):\n    net(x * 1).sum().backward()")
+
+    (finding,) = [hazard for hazard in why(ip).hazards if hazard.severity == "error"]
+
+    assert finding.proof is not None
+    assert finding.proof.verdict == "proven"
+    assert "+    net[1].inplace = False" in finding.diff
+
+
 def test_earlier_cells_that_built_the_graph_are_found_and_named_and_others_are_left_out(ip: Any) -> None:
     run_cell(ip, "w = torch.ones(4, requires_grad=True)\nopt = torch.optim.SGD([w], lr=1.0)")
     run_cell(ip, "h = torch.exp(x * w)\nloss = (h * w).sum()")
@@ -330,7 +341,7 @@ def test_the_corrected_cell_is_put_below_and_not_run(ip: Any, offered: list[tupl
     run_cell(ip, offered[0][0])
     assert ip.user_ns["x"].grad is not None
     run_cell(ip, "%%inplace_watch\nz = x * 2")
-    assert "no fix" in refusal(run_cell(ip, "%inplace_fix"))
+    assert "No automatic fix" in refusal(run_cell(ip, "%inplace_fix"))
     run_cell(ip, "%inplace_fix 2")
     assert len(offered) == 2
     assert "no report of Cell In[77]" in refusal(run_cell(ip, "%inplace_fix 77")).replace("There is ", "")
@@ -363,6 +374,23 @@ def test_a_function_of_another_cell_is_put_below_as_it_was_typed(ip: Any, offere
     run_cell(ip, "%inplace_fix")
 
     assert offered == [(typed.replace("y.mul_(2)", "y = y * 2"), False)]
+
+
+def test_it_is_said_which_cells_take_the_change(ip: Any, offered: list[tuple[str, bool]]) -> None:
+    run_cell(ip, "def body(x):\n    y = torch.sigmoid(x)\n    y.mul_(2)\n    return y")
+    run_cell(ip, "body(x).sum().backward()")
+    why(ip)
+    assert "Run it, and then what follows it again, up to Cell In[3]." in run_cell(ip, "%inplace_fix").out
+    run_cell(ip, "y = torch.sigmoid(x)")
+    run_cell(ip, "for _ in range(2):\n    y.sum().backward()")
+    made = ip.execution_count - 2
+    why(ip)
+
+    told = run_cell(ip, "%inplace_fix").out
+
+    assert f"Run Cell In[{made}] again, and then it." in told
+    run_cell(ip, f"y = torch.sigmoid(x)\n{offered[-1][0]}")
+    assert ip.user_ns["x"].grad is not None
 
 
 def test_the_patch_of_a_file_elsewhere_is_for_the_root_of_its_repository(

@@ -14,7 +14,7 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, history, new_tensor, reorder, where_kept
-from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
+from inplace_magic.hazards.fixes.inplace_false import flag_set_above, flag_turned_off
 from inplace_magic.hazards.fixes.out_of_place import cloned, new_value, out_of_place
 from inplace_magic.hazards.fixes.paper import said_of
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
@@ -137,6 +137,7 @@ def _result_copied(write: Written) -> Fix | None:
 WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _operator_out_of_place,
     flag_turned_off,
+    flag_set_above,
     _out_of_place,
     _both_names,
     _value_given,

@@ -13,7 +13,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.out_of_place import not_in_place
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.target import Fix, Written, above
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import InplaceModule
@@ -43,6 +43,17 @@ def flag_turned_off(write: Written) -> Fix | None:
         # The diff shows the line; the finding's own sentence also tells what to do where the write is meant.
         return Fix(*found[:2], (edit,), write.nbytes, "" if in_sight else sentence)
     return write.fix(_in_the_module(write), write.nbytes, sentence if write.hazard.raised else "")
+
+
+def flag_set_above(write: Written) -> Fix | None:
+    """``model[2].inplace = False`` above the line that runs a module; None where the line has no name for it."""
+    found = _writing(write.story, write.call) if write.call is not None and not write.site.direct else []
+    called = write.listing.expression_at(write.site)
+    path = path_text(called.func) if isinstance(called, ast.Call) else None
+    if len(found) != 1 or path is None or not found[0].path.startswith(path):
+        return None
+    line = f"{write.listing.indent(write.statement)}{found[0].path}.inplace = False"
+    return write.fix(above(write.statement, line), None, advice(write.story, write.hazard))
 
 
 def advice(story: Story, hazard: Hazard) -> str:

@@ -42,9 +42,9 @@ def unarrived(story: Story) -> Iterator[Found]:
     for cuts in told.values():
         cut, read, backward = cuts[0]
         step = waiting[cut.leaf]
-        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward], "step": step}
         before = [each.call for each, _, _ in cuts if each.call.index < step.call] or [cut.call]  # those of one pass
-        yield Found(calls, None, cut.leaf, *_words(story, cut, before, waiting))
+        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
+        yield Found({**calls, "step": step}, None, cut.leaf, *_words(story, cut, before, waiting))
 
 
 def _waiting(story: Story) -> dict[int, IdleStep]:

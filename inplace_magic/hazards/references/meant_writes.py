@@ -44,13 +44,3 @@ def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: in
     given = next((meta for meta in read.inputs if meta.tensor == tensor), None)
     node = story.nodes.get(given.node) if given is not None and given.node is not None else None
     return bool(owner) and node is not None and node.name == f"{owner}Backward"
-
-
-def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: int) -> bool:
-    """Whether the name that a write gave the tensor stands for something else by the time of a read, or from this very
-    statement on: ``actual = clamp_(x)``, a look at it, and then ``actual = clamp_max(x)``, is one step after the other.
-    """
-    name = name_given_by_the_write(owned)
-    bound = story.bindings.bound_last(owned.site.function, name or "", read.index)
-    again = at.bound or ()
-    return name in again or (bound is not None and bound[1] != tensor)

@@ -23,6 +23,7 @@ def check(story: Story) -> Iterator[Hazard]:
         if not (view or refusal.kind == "leaf written") or call is None:
             continue
         tensor = call.inputs[0] if call.inputs else None
+        view = view and not (tensor is not None and tensor.is_trainable)  # by an index the leaf itself is written
         variable = story.bindings.written_name(call, tensor.tensor) if tensor is not None else None
         made = _maker(story, call, tensor.tensor) if tensor is not None else None
         origin = made.callsite if made is not None else None

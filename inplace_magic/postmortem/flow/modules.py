@@ -84,7 +84,7 @@ def _forward(
             value = call_module(machine, child, [value], {}, node, frame)
         return value
     name = name_of(type(module))
-    held = [_held(machine, module, table) for table in ("_parameters", "_buffers")]
+    held = [_tensors_of(machine, module, table) for table in ("_parameters", "_buffers")]
     tensors = [each for table in held for each in table]
     nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
     if not module_of(type(module)).startswith("torch.nn.modules."):
@@ -98,7 +98,7 @@ def _forward(
         return Tensors(memories_in(*given[:1]), "view") if given else NOTHING
     children = [each for _name, each in modules_of(module)][1:_MOST_INSIDE]
     inside = [each for each in children if stored(each).get("inplace") is True]
-    below = [each for child in children for each in _held(machine, child, "_parameters")]
+    below = [each for child in children for each in _tensors_of(machine, child, "_parameters")]
     made = machine.operation(node, frame, nodes, *given, *named.values(), *tensors, *below)
     if inside:
         within = machine.operation(node, frame, None, *given)
@@ -117,7 +117,7 @@ def modules_of(module: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _held(machine: Machine, module: Any, table: str) -> list[Value]:
+def _tensors_of(machine: Machine, module: Any, table: str) -> list[Value]:
     """A module's own tensors, as the text set them last."""
     found: list[Value] = []
     for name, tensor in (stored(module).get(table) or {}).items():

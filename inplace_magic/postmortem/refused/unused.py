@@ -38,7 +38,7 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    said = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
+    text = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
         line=words.spot(failure.place),
         tensor=words.tensor(path),
         result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
@@ -63,7 +63,7 @@ def explain_unused(failure: Failure) -> Answer:
             ).format(name=words.tensor(path)),
         )
     return words.answer(
-        failure, CODE, said, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
+        failure, CODE, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )
 
 

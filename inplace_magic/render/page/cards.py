@@ -32,8 +32,8 @@ def rule_page(code: str) -> str:
     if text is None:
         return ""
     headline, *blocks = text.split("\n\n")
-    said = " ".join(headline.replace("``", "`").split())
-    parts = [tag("div", "", prose(said))] if language() == LANGUAGES[0] else []
+    sentence = " ".join(headline.replace("``", "`").split())
+    parts = [tag("div", "", prose(sentence))] if language() == LANGUAGES[0] else []
     for mark, name in PROGRAMS.items():
         program = takewhile(lambda block: block.startswith("    "), blocks[blocks.index(mark) + 1 :])
         lines = textwrap.dedent("\n\n".join(program)).split("\n")

@@ -108,12 +108,12 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
         call = reading.calls.get(peak.call) if peak.call is not None else None
         size = words.bytes_of(peak.nbytes)
         if call is None:
-            said = _("Peak on {device}: {size}").format(device=peak.device, size=size)
+            text = _("Peak on {device}: {size}").format(device=peak.device, size=size)
         else:
-            said = _("Peak on {device}: {size} at {place}, in `{call}`").format(
+            text = _("Peak on {device}: {size} at {place}, in `{call}`").format(
                 device=peak.device, size=size, place=words.place_in(call.callsite, reading.trace), call=call.name
             )
-        found.append(_("{said}.").format(said=_alive(said, peak, reading)))
+        found.append(_("{said}.").format(said=_alive(text, peak, reading)))
     return found
 
 
