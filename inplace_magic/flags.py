@@ -108,7 +108,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         ("--prove",),
         lambda: {
             "action": "store_true",
-            "help": _("try the fixes on copies, and say of each whether the gradients are then right"),
+            "help": _("try the fixes on copies, and say for each if the gradients are right"),
         },
     ),
     "check_values": (
@@ -130,7 +130,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         lambda: {
             "metavar": "N",
             "type": int,
-            "help": _("keep at most this many calls; of older ones only the evidence (default: {count})").format(
+            "help": _("record at most this many calls; of older ones, only the evidence (default: {count})").format(
                 count=WatchOptions().max_events
             ),
         },

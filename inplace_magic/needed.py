@@ -26,5 +26,5 @@ def needed(what: str, *packages: str) -> Iterator[None]:
         missing = (error.name or "").partition(".")[0]
         if missing not in packages:
             raise
-        told = _("{what} needs the package {package}, which is not installed: `pip install {package}`.")
-        raise MissingPackageError(told.format(what=what, package=missing)) from None
+        text = _("{what} needs the package {package}, which is not installed: `pip install {package}`.")
+        raise MissingPackageError(text.format(what=what, package=missing)) from None

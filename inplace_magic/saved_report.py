@@ -57,12 +57,12 @@ def parts_of(data: Any) -> Parts:
     version = data.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:
         known = isinstance(version, int) and abs(version) < 10**9
-        said = (
+        text = (
             _("This report has a format version {found}; this inplace_magic reads {version}.")
             if known
             else _("This report has a format version that is no version number; this inplace_magic reads {version}.")
         )
-        raise ReportFormatError(said.format(found=repr(version), version=FORMAT_VERSION))
+        raise ReportFormatError(text.format(found=repr(version), version=FORMAT_VERSION))
     rest = data.get("trace")
     if not isinstance(rest, dict):
         raise ReportFormatError(_("The saved report is damaged: it has no `trace`."))

@@ -64,7 +64,7 @@ class Accesses(SortedCalls):
         return found
 
     def writes_after(self, saved: SavedTensor, version: int | None, end: int | None = None) -> Sequence[Write]:
-        """The counted writes that came after `version` of what was saved, oldest first.
+        """Return the counted writes that came after `version` of what was saved, oldest first.
 
         Args:
             end: only writes before the call of that index; None: all.
@@ -98,7 +98,7 @@ class Accesses(SortedCalls):
         return found
 
     def wrote(self, call: int, storage: int) -> bool:
-        """Whether a call wrote a memory."""
+        """True if a call wrote a memory."""
         writes = self.writes_to_storage.get(storage, [])
         position = bisect_left(writes, call, key=_call_index)
         return position < len(writes) and writes[position][0].index == call
@@ -109,9 +109,9 @@ class Accesses(SortedCalls):
         return {s for s, writes in self.writes_to_storage.items() if any(call.parent is not None for call, _ in writes)}
 
     def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:
-        """The writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those that
-        moved no version of it; all of them where nobody compares versions. Of one that may have been skipped nobody
-        knows."""
+        """Yield the writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those
+        that moved no version of it; all of them where nobody compares versions. Of one that may have been skipped
+        nobody knows."""
         if saved.storage is None or saved.storage not in self.writes_to_storage:
             return
         key = saved.storage, saved.counter, saved.guarded
@@ -180,11 +180,11 @@ class Accesses(SortedCalls):
         return found
 
     def calls_between(self, since: int, until: int) -> Iterator[CallEvent]:
-        """The calls between two others."""
+        """Return the calls between two others."""
         return _between(self.trace.calls, since, until)
 
     def given_between(self, tensor: int, since: int, until: int) -> Iterator[CallEvent]:
-        """The calls between two others that got a tensor, oldest first; queries too."""
+        """Return the calls between two others that got a tensor, oldest first; queries too."""
         return _between(self.given_to.get(tensor, []), since, until)
 
     @cached_property
@@ -222,7 +222,8 @@ class Accesses(SortedCalls):
         return found
 
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
-        """The calls after another one that a tensor went into, oldest first; of queries, those that took its values.
+        """Return the calls after another one that a tensor went into, oldest first; of queries, those that took its
+        values.
 
         Args:
             counts: which places count; asked once for each place.
@@ -258,7 +259,7 @@ class Span(Sequence[Write]):
 
 
 def _between(calls: Sequence[CallEvent], since: int, until: int) -> Iterator[CallEvent]:
-    """Those of some calls between two others. An ``islice`` would walk through all that come before."""
+    """Return those of some calls between two others. An ``islice`` would walk through all that come before."""
     places = range(bisect_right(calls, since, key=_INDEX), bisect_left(calls, until, key=_INDEX))
     return map(calls.__getitem__, places)
 

@@ -35,7 +35,7 @@ WIDE, CHUNKS = 40, 20
 
 
 def call_tree(calls: Sequence[CallVertex]) -> tuple[Branch, ...]:
-    """The tree of some calls; every level has at least two parts or is a call."""
+    """Return the tree of some calls; every level has at least two parts or is a call."""
     # In a loop the same calls come from the same places: by these, and not by each call, ways are found.
     ways: dict[tuple[int, tuple[str, ...], str], _Way] = {}
     sorts: dict[tuple[int, tuple[str, ...], str, int, tuple[str, ...]], Placed] = {}
@@ -60,7 +60,7 @@ def layers_path(branch: Branch) -> str:
 
 
 def chunked(parts: Sequence[Branch]) -> list[Branch]:
-    """The parts, or groups of neighbours where they are too many to be drawn side by side."""
+    """Return the parts, or groups of neighbours where they are too many to be drawn side by side."""
     if len(parts) <= WIDE:
         return list(parts)
     size = -(-len(parts) // CHUNKS)
@@ -129,7 +129,7 @@ def _way_to(call: CallVertex) -> _Way:
 
 
 def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = False) -> tuple[Branch, ...]:
-    """The parts of one group: neighbours with the same step at this depth belong together, then loops are found.
+    """Return the parts of one group: neighbours with the same step at this depth belong together, then loops are found.
 
     Args:
         known: it is told which module runs them. Then two calls of one function inside library code are no loop.
@@ -157,7 +157,8 @@ def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = Fals
 
 
 def _runs(members: list[Placed], depth: int, alike: Alike, known: bool) -> list[tuple[Room | None, Branch]]:
-    """A group of neighbours with the same step for each module that runs them; modules in a row are one group."""
+    """Return a group of neighbours with the same step for each module that runs them; modules in a row are one
+    group."""
     runs = runs_of(members, depth)
     return in_rows([(room, _group(some, depth, alike, room, known)) for room, some in runs])
 

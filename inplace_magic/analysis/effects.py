@@ -44,7 +44,8 @@ _effect = filled(Effect)
 
 
 def effects_of(call: CallEvent) -> tuple[Effect, ...]:
-    """One row per tensor that the call wrote or gave back: the written ones first, then the outputs in their order."""
+    """Return one row per tensor that the call wrote or gave back: the written ones first, then the outputs in their
+    order."""
     inputs = {given.tensor: given for given in call.inputs}
     if len(call.outputs) == 1 and not call.mutations:  # most calls
         return (_of_output(call, call.outputs[0], inputs),)
@@ -74,7 +75,7 @@ def effects_of(call: CallEvent) -> tuple[Effect, ...]:
 
 
 def effects(trace: Trace) -> tuple[Effect, ...]:
-    """The rows of :func:`effects_of` for every call, in the order in which the calls began."""
+    """Return the rows of :func:`effects_of` for every call, in the order in which the calls began."""
     return tuple(row for call in trace.calls for row in effects_of(call))
 
 
@@ -101,7 +102,7 @@ def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetad
 
 
 def is_own_write(call: CallEvent) -> bool:
-    """Whether a line of the user's wrote in place: by a call of its own, or by one that was told to, as the ``F.relu``
+    """True if a line of the user's wrote in place: by a call of its own, or by one that was told to, as the ``F.relu``
     of an ``nn.ReLU(inplace=True)`` is. What layers, initialisation and optimizers do besides is not the line's."""
     asked = call.callsite is not None and (call.callsite.direct or call.does("takes a flag"))
     return call.kind == "in-place" and asked

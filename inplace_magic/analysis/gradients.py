@@ -54,7 +54,7 @@ class History:
         return "".join(event.letter for event in self.events)
 
     def first_use(self, after: int) -> GradientEvent | None:
-        """The first event after a call that is no backward."""
+        """Return the first event after a call that is no backward."""
         place = bisect_right(self.events, after, key=_AT)
         return next((event for event in islice(self.events, place, None) if event.letter != "a"), None)
 
@@ -75,7 +75,7 @@ class Gradients:
         return [self.of(storage) for storage in dict.fromkeys((*self._leaves, *written))]
 
     def of(self, storage: int) -> History:
-        """The history of a memory."""
+        """Return the history of a memory."""
         if storage not in self._known:
             leaf = self._leaves.get(storage)
             events = sorted(self._events(storage, leaf), key=_AT)
@@ -87,14 +87,15 @@ class Gradients:
         return self._known[storage]
 
     def leaves_of(self, backward: int) -> frozenset[int]:
-        """The leaves that a backward came to."""
+        """Return the leaves that a backward came to."""
         if backward not in self._leaves_of:
             nodes = (self._story.nodes[node].variable for node in self._story.executed.get(backward, ()))
             self._leaves_of[backward] = frozenset(leaf for leaf in nodes if leaf is not None)
         return self._leaves_of[backward]
 
     def moved(self, leaf: int, since: int, until: int) -> CallEvent | None:
-        """The first call, of those from `since` to before `until`, that moved a leaf by its values, as steps do."""
+        """Return the first call, of those from `since` to before `until`, that moved a leaf by its values, as steps
+        do."""
         meta = self._story.observations.get(leaf)
         writes = self._story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ()
         for place in range(bisect_left(writes, since, key=lambda write: write[0].index), len(writes)):
@@ -137,7 +138,7 @@ class Gradients:
                 yield GradientEvent("r" if call.callsite is not None and call.callsite.direct else "q", call)
 
     def _moves(self, leaf: int | None, reads: list[int]) -> Iterator[GradientEvent]:
-        """The calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
+        """Yield the calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
         meta = self._story.observations.get(leaf) if leaf is not None else None
         last, place = -1, 0
         for call, _mutation in self._story.writes_to_storage.get(meta.storage or 0, ()) if meta is not None else ():

@@ -46,12 +46,13 @@ class Mark:
 
     @property
     def is_write(self) -> bool:
-        """Whether data was written, or seen to be."""
+        """True if data was written, or seen to be."""
         return self.kind in ("mutated", "uncounted", "unseen")
 
 
 def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
-    """The marks, with a write marked as uncounted if it did not move the version of a tensor that autograd kept then.
+    """Return the marks, with a write marked as uncounted if it did not move the version of a tensor that autograd kept
+    then.
 
     A weight that every step reads and the optimizer writes has as many marks as keepings, so these are not held against
     each other: of the keepings that began before a write, it is enough to know the one that lasts longest, and the one
@@ -121,7 +122,7 @@ _keeping = filled(Keeping)
 
 
 def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None]) -> dict[int, list[Keeping]]:
-    """The keepings of every storage, in the order in which they began.
+    """Return the keepings of every storage, in the order in which they began.
 
     Args:
         graph: its graph, for the keys of vertices.

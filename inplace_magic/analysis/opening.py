@@ -77,12 +77,12 @@ class Cut:
     """Keys of the boxes of passes of a loop of which another one is shown."""
 
     def shown(self, branch: Branch) -> list[Branch] | None:
-        """The parts that stand for a group when it is open; None where it is closed."""
+        """Return the parts that stand for a group when it is open; None where it is closed."""
         known = self.opened.get(branch.key)
         return known[1] if known is not None and known[0] is branch else None
 
     def is_framed(self, branch: Branch) -> bool:
-        """Whether an open group has a name around its parts."""
+        """True if an open group has a name around its parts."""
         return branch.kind in ("loop", "run") and branch.key not in self.more
 
 
@@ -130,7 +130,7 @@ class _Opening:
     def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
             groups = [self._in_order(branch, self._parts(branch)) for branch in level if branch.kind != "call"]
-            must = [pair for pair in groups if self._kept(pair[0]) or self._alone(pair, boxes)]
+            must = [pair for pair in groups if self._is_kept(pair[0]) or self._alone(pair, boxes)]
             boxes += sum(map(self._growth, must))
             # Blocks that are alike shall look alike: of one depth all are opened or, where that is too much, the small
             # ones, and of each class of modules one.
@@ -156,13 +156,13 @@ class _Opening:
                     self._open(parts, sum(map(self._cost, parts)), limit)
 
     def _in_order(self, branch: Branch, parts: list[Branch]) -> _Group:
-        """A group with its parts.
+        """Return a group with its parts.
 
         Layers of one list, of which one would take half of the room and show no write, are not opened: they stand in
         their order, or in one box where they are many.
         """
         first = branch.parts[0] if branch.kind == "loop" else branch
-        if self.deep or self.whole or not are_layers(branch) or any(map(self._kept, branch.parts)):
+        if self.deep or self.whole or not are_layers(branch) or any(map(self._is_kept, branch.parts)):
             return branch, parts
         if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
             return branch, parts
@@ -188,7 +188,7 @@ class _Opening:
         return len(parts) - 1 + sum(self.tensors[key].mutated or bool(self.tensors[key].name) for key in made)
 
     def _one_of_each(self, groups: list[_Group], chosen: list[_Group]) -> list[_Group]:
-        """The first one of each class of modules of which none is open, nor among the chosen ones."""
+        """Return the first one of each class of modules of which none is open, nor among the chosen ones."""
         first: dict[str, _Group] = {}
         for pair in groups:
             if pair[0].kind == "run" and pair[0].step.path:
@@ -215,9 +215,9 @@ class _Opening:
         return boxes <= _HARDLY_ANY
 
     def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or self._kept(branch)
+        return branch.key in self.expanded or self._is_kept(branch)
 
-    def _kept(self, branch: Branch) -> bool:
+    def _is_kept(self, branch: Branch) -> bool:
         return bool(self.keep) and not self.keep.isdisjoint(map(_key, branch.calls))
 
     def _cost(self, branch: Branch) -> int:
@@ -225,7 +225,7 @@ class _Opening:
         return 1 + len(own)
 
     def _parts(self, branch: Branch) -> list[Branch]:
-        """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
+        """Return the parts of a group; of a loop, the passes to show and the passes between them as one part each."""
         if branch.kind != "loop":
             parts = parts_of_overview(branch.parts, self.whole, joined=True) if self.whole else branch.parts
             return chunked(parts)

@@ -26,14 +26,14 @@ _region = filled(Region)
 
 
 def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
-    """All elements of a tensor; None when its layout is unknown."""
+    """Return all elements of a tensor; None when its layout is unknown."""
     if meta.shape is None or meta.strides is None or meta.offset is None:
         return None
     return _region(meta.offset, meta.shape, meta.strides)
 
 
 def same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
-    """Whether each element of the one meets itself in the other; leading dimensions of one entry move none."""
+    """True if each element of the one meets itself in the other; leading dimensions of one entry move none."""
     if one.storage is None or one.storage != other.storage:
         return False
     region, beside = region_of(one), region_of(other)
@@ -43,19 +43,20 @@ def same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
 
 
 def copies_onto_itself(call: CallEvent) -> bool:
-    """Whether a call copied elements where they are already, as ``x.copy_(x)`` does: it changes none."""
+    """True if a call copied elements where they are already, as ``x.copy_(x)`` does: it changes none."""
     return call.does("copies in") and len(call.inputs) > 1 and same_elements(*call.inputs[:2])
 
 
 def _without_leading_ones(region: Region) -> Region:
-    """The region as a tensor of fewer dimensions, which meets the same elements of another one: ``x[None]`` for `x`."""
+    """Return the region as a tensor of fewer dimensions, which meets the same elements of another one: ``x[None]`` for
+    `x`."""
     ones = next((at for at, size in enumerate(region.shape) if size != 1), len(region.shape))
     return _region(region.offset, region.shape[ones:], region.strides[ones:])
 
 
 def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:
-    """The elements that a write can have reached: those of its index, else all of the written tensor; None when its
-    layout is unknown."""
+    """Return the elements that a write can have reached: those of its index, else all of the written tensor; None when
+    its layout is unknown."""
     if mutation.region is not None:
         return mutation.region
     after = next((meta for meta in call.mutated if meta.tensor == mutation.tensor), None)
@@ -64,7 +65,7 @@ def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:
 
 @lru_cache(maxsize=4096)
 def may_meet(one: Region | None, other: Region | None) -> bool:
-    """Whether two regions share an element; True as well where that cannot be told."""
+    """True if two regions share an element; True as well where that cannot be told."""
     if one is None or other is None:
         return True
     if _empty(one) or _empty(other):
@@ -76,7 +77,7 @@ def may_meet(one: Region | None, other: Region | None) -> bool:
 
 
 def _cross(one: Region, other: Region) -> bool:
-    """The same for regions that reach into each other, such as every second weight and the weights between them:
+    """Return the same for regions that reach into each other, such as every second weight and the weights between them:
     whether their distance can be made of steps along their dimensions. True as well where that takes too long to
     tell."""
     steps: dict[int, tuple[int, int]] = {}
@@ -94,7 +95,7 @@ def _cross(one: Region, other: Region) -> bool:
 
 
 def _adds_up(distance: int, dimensions: list[tuple[int, int, int]], left: list[int]) -> bool | None:
-    """Whether steps along the dimensions make a distance; None where too many ways would have to be tried.
+    """True if steps along the dimensions make a distance; None where too many ways would have to be tried.
 
     Args:
         dimensions: (stride, fewest steps, most steps) of each, the largest stride first.
@@ -122,7 +123,7 @@ def _adds_up(distance: int, dimensions: list[tuple[int, int, int]], left: list[i
 
 @lru_cache(maxsize=4096)
 def lies_within(one: Region | None, other: Region | None) -> bool:
-    """Whether a region is known to have no element outside another one."""
+    """True if a region is known to have no element outside another one."""
     if one is None or other is None or _count(one) > _MOST or _count(other) > _MOST:
         return one is not None and one == other
     return one == other or {offset for _, offset in _elements(one)} <= {offset for _, offset in _elements(other)}
@@ -158,7 +159,7 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
 
 
 def _lie_apart(distance: int, dimensions: list[tuple[int, int]]) -> bool:
-    """Whether two positions of one region lie so many elements apart.
+    """True if two positions of one region lie so many elements apart.
 
     Args:
         dimensions: (stride, size) of each, the largest stride first.
@@ -174,7 +175,7 @@ def _lie_apart(distance: int, dimensions: list[tuple[int, int]]) -> bool:
 
 @lru_cache(maxsize=4096)
 def writes_one_element_twice(region: Region) -> bool:
-    """Whether two positions of the region are one element, as in an expanded tensor, or in overlapping frames."""
+    """True if two positions of the region are one element, as in an expanded tensor, or in overlapping frames."""
     moving = [(size, abs(stride)) for size, stride in zip(region.shape, region.strides, strict=True) if size > 1]
     if _empty(region) or not all(stride for _, stride in moving):
         return not _empty(region)

@@ -38,7 +38,7 @@ class Change:
 
 
 def restorations(story: Writes) -> dict[int, list[Restoration]]:
-    """Every such write, by the memory written, oldest first."""
+    """Return every such write, by the memory written, oldest first."""
     found: dict[int, list[Restoration]] = {}
     for call in story.doing("assigns"):
         if len(call.inputs) == 2 and len(call.mutations) == 1 and call.error is None:
@@ -79,5 +79,5 @@ def changes(
 
 
 def _undoes(back: Restoration, open_: list[tuple[CallEvent, Mutation]]) -> bool:
-    """Whether the copy was made before any of the changes that are open where it was copied back."""
+    """True if the copy was made before any of the changes that are open where it was copied back."""
     return all(call.index > back.copied for call, write in open_ if may_meet(reach_of_write(call, write), back.region))

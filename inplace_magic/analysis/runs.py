@@ -30,13 +30,13 @@ class Runs:
         function = (inside.function, inside.cell, inside.file) if inside is not None else None
         known = self._last.get((caller, function))
         if known is None or not known[0] <= index <= known[1]:
-            known = self._last[caller, function] = self._found(index, caller, inside, known)
+            known = self._last[caller, function] = self._run_of(index, caller, inside, known)
         return known if known[1] - known[0] <= LONGEST else None
 
-    def _found(
+    def _run_of(
         self, index: int, caller: Callsite, inside: Callsite | None, before: tuple[int, int] | None
     ) -> tuple[int, int]:
-        """The run, or so much of it as shows that it is too long."""
+        """Return the run, or so much of it as shows that it is too long."""
         first = last = index
         while last - first <= LONGEST and _is_within(self.calls.get(first - 1), caller, inside):
             first -= 1

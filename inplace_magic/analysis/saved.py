@@ -80,7 +80,7 @@ def tensors_of_saved(trace: Trace) -> tuple[int | None, ...]:
 
 
 def kept_for_backward(trace: Trace, tensors: Sequence[int | None] | None = None) -> tuple[Kept, ...]:
-    """Every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes.
+    """Return every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes.
 
     Args:
         tensors: what :func:`tensors_of_saved` gives for it, if that is known already.
@@ -138,7 +138,7 @@ def _on(saved: SavedTensor, candidates: Iterable[TensorMetadata]) -> TensorMetad
 def told_by_the_call(
     saved: SavedTensor, nodes: Mapping[int, AutogradNode], calls: Mapping[int, CallEvent]
 ) -> SavedTensor:
-    """The saved tensor with its counter, where the call that made the node has just one that fits."""
+    """Return the saved tensor with its counter, where the call that made the node has just one that fits."""
     if saved.counter is not None or saved.storage is not None or saved.hooked or saved.version is None:
         return saved
     made = nodes[saved.node].call

@@ -165,7 +165,7 @@ def _birth(lane: Lane, events: Mapping[str, set[int]]) -> tuple[int, int]:
 
 
 def _fitting(columns: list[Column], wanted: list[int], most: int) -> set[int]:
-    """The calls to show: what findings are about, then what is around it, then from the beginning on."""
+    """Return the calls to show: what findings are about, then what is around it, then from the beginning on."""
     if len(columns) <= most:
         return {column.first for column in columns}
     place = {column.first: number for number, column in enumerate(columns)}
@@ -178,7 +178,8 @@ def _fitting(columns: list[Column], wanted: list[int], most: int) -> set[int]:
 
 
 def _merged(columns: Iterable[Column], kept: set[int], trace: Trace) -> tuple[Column, ...]:
-    """The columns in order, all that is not shown between two of them as one gap, with the calls in it counted."""
+    """Return the columns in order, all that is not shown between two of them as one gap, with the calls in it
+    counted."""
     found: list[Column] = []
     for column in columns:
         if not column.gap and column.first in kept:

@@ -16,16 +16,16 @@ else:
 
 
 class InplaceWatch(Watching, Callback):  # type: ignore[misc]  # of a library that need not be installed
-    """Watches some batches of ``Trainer.fit``. What went wrong is said on standard error when the fit is over, and in
-    the notes of the error that ended it.
+    """Watches some batches of ``Trainer.fit``. Findings appear on standard error at the end of the fit, and in the
+    notes of an error that ends it.
 
     Args:
-        schedule: which training batches are watched, see :func:`inplace_magic.schedule`; the first three where None.
+        schedule: which training batches to watch, see :func:`inplace_magic.schedule`; None: the first three.
         save: as for :class:`inplace_magic.watch`.
         settings: as for :class:`inplace_magic.watch`: ``level``, ``lang`` and so on.
 
     Raises:
-        OptionError: an option that does not exist or a value it cannot take.
+        OptionError: an unknown option or an invalid value.
     """
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:

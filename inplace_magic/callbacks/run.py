@@ -1,4 +1,4 @@
-"""What the callbacks share: a watch that somebody else's loop begins, steps and ends."""
+"""The common part of the callbacks: a watch driven by another library's loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inplace_magic.watching.api import watch
 from inplace_magic.watching.scheduling import Schedule, schedule
 
 FIRST_STEPS = schedule(active=3, repeat=1)
-"""What is watched where no schedule is given: what goes wrong in every step goes wrong in three of them."""
+"""The default schedule: a fault of every step shows in three steps."""
 
 
 class WatchedRun:
@@ -32,7 +32,7 @@ class WatchedRun:
 
     @property
     def report(self) -> Report | None:
-        """Of the last run; None until it has ended."""
+        """The report of the last run; None until it has ended."""
         return self.last.report
 
     @property
@@ -50,7 +50,7 @@ class WatchedRun:
             self._watch.step()
 
     def end(self, error: BaseException | None = None) -> None:
-        """The loop is over; what went wrong is said on standard error, of an error in its notes."""
+        """End the loop; print findings on standard error, or put them into the notes of the error."""
         ended, self._watch = self._watch, None
         if ended is None:
             return

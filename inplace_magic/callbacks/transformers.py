@@ -3,7 +3,7 @@
     with InplaceWatch() as watching:
         Trainer(model, args, train_dataset=data, callbacks=[watching]).train()
 
-A ``TrainerCallback`` is not told of an error that ends the training; the ``with`` is, and ends the watch.
+A ``TrainerCallback`` does not learn of an error that ends the training; the ``with`` does, and ends the watch.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ else:
 
 
 class InplaceWatch(Watching, TrainerCallback):  # type: ignore[misc]  # of a library that need not be installed
-    """Watches some optimizer steps of ``Trainer.train`` within its ``with``. What went wrong is said on standard error
-    when the block is over, and in the notes of the error that ended it.
+    """Watches some optimizer steps of ``Trainer.train`` within its ``with``. Findings appear on standard error at the
+    end of the block, and in the notes of an error that ends it.
 
     Args:
-        schedule: which optimizer steps are watched, see :func:`inplace_magic.schedule`; the first three where None.
+        schedule: which optimizer steps to watch, see :func:`inplace_magic.schedule`; None: the first three.
         save: as for :class:`inplace_magic.watch`.
         settings: as for :class:`inplace_magic.watch`: ``level``, ``lang`` and so on.
 
     Raises:
-        OptionError: an option that does not exist or a value it cannot take.
+        OptionError: an unknown option or an invalid value.
     """
 
     def __enter__(self) -> InplaceWatch:
@@ -45,8 +45,8 @@ class InplaceWatch(Watching, TrainerCallback):  # type: ignore[misc]  # of a lib
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if not self._run.running:
-            told = _("inplace_magic: nothing is watched; write `with callback:` around `trainer.train()`.")
-            print(told, file=sys.stderr)
+            text = _("inplace_magic: nothing is watched; write `with callback:` around `trainer.train()`.")
+            print(text, file=sys.stderr)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         self._run.step()

@@ -18,7 +18,7 @@ part of it came first."""
 
 
 class AddressIndex:
-    """Live storages by where their memory begins, in order. What died since is found out when it is met."""
+    """Live storages, sorted by the start of their memory. A dead one is detected when it is looked up."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -47,7 +47,7 @@ class AddressIndex:
             self._live.insert(at, live)
 
     def holder(self, address: int, device: torch.device) -> StorageRecord | None:
-        """The storage whose memory has the address."""
+        """Return the storage whose memory has the address."""
         at, met = bisect_right(self._starts, address) - 1, 0
         while at >= 0 and met < _NEIGHBOURS:
             live, known_start = self._live[at], self._starts[at]

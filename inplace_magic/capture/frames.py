@@ -32,15 +32,15 @@ class FrameworkFrames:
 
 
 def imported(framework: str) -> ModuleType | None:
-    """The framework, if it was imported; a module of the user's that has the same name, as a game's ``paddle.py``, is
-    none."""
+    """Return the framework, if it was imported; a module of the user's that has the same name, as a game's
+    ``paddle.py``, is none."""
     module = sys.modules.get(framework)
     return module if hasattr(module, "Tensor") else None
 
 
 def library_folders() -> tuple[str, ...]:
-    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies, and so is
-    what was installed into another folder of ``sys.path``."""
+    """Return the folders of code that is not the user's, including imported frameworks, and packages installed into
+    another folder of ``sys.path``."""
     folders = {OURS, *_pythons_folders()}
     for framework in ("torch", "paddle"):
         file = getattr(imported(framework), "__file__", None)
@@ -56,7 +56,8 @@ def library_folders() -> tuple[str, ...]:
 
 @cache
 def _pythons_folders() -> frozenset[str]:
-    """Those of the interpreter; they stay where they are, and to work them out takes a tenth of a short watch."""
+    """Return those of the interpreter; they stay where they are, and to work them out takes a tenth of a short
+    watch."""
     paths = sysconfig.get_paths()
     folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else ())
@@ -65,19 +66,19 @@ def _pythons_folders() -> frozenset[str]:
 
 
 def belongs_to_user(filename: str, libraries: tuple[str, ...]) -> bool:
-    """Whether code that was compiled under a name is the user's, where libraries lie in these folders."""
+    """True if code that was compiled under a name is the user's, where libraries lie in these folders."""
     if filename.startswith("<"):
         return filename.startswith(("<ipython-input", "<stdin", "<string", "<cell", "<doctest"))
     return not os.path.abspath(filename).startswith(libraries)
 
 
 def class_of(forward: CodeType) -> str:
-    """The class whose ``forward`` this is."""
+    """Return the class whose ``forward`` this is."""
     # Python 3.10 has no qualified name; the class is not read from `f_locals`, which would keep tensors alive.
     return class_in(str(getattr(forward, "co_qualname", "forward")))
 
 
 def class_in(qualified: str) -> str:
-    """The class in the qualified name of a method; ``Module`` where it tells none."""
+    """Return the class in the qualified name of a method; ``Module`` if there is none."""
     parts = qualified.split(".")
     return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

@@ -1,8 +1,8 @@
 """Live tensors, storages and version counters -> serial numbers, behind weak references.
 
-``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. A serial number is given
-when an object is first seen and forgotten when the object dies, so two tensors never share one. Nothing here keeps
-anything alive.
+``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. An object gets a serial
+number when it is first seen, and the number is dropped when the object dies, so two tensors never share one. Nothing
+here keeps anything alive.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class IdentityMap:
         self.ops: int | None = None
         """How many operators have run; None where they are not seen."""
         self.op: int | None = None
-        """The operator whose outputs are being noted just now."""
+        """The operator whose outputs are being recorded."""
         self.tensors: dict[int, TensorRecord] = {}
         """By ``id``, of live tensors only: an entry goes when the death of its tensor is read."""
         self.deaths: deque[Reference] = deque()
         """What died since :meth:`bury`."""
         self._died = self.deaths.append
         self._inside: dict[int, InsideRecord] = {}
-        """By ``id``, of live tensors that only operators have met so far."""
+        """Live tensors that only operators have seen so far, by ``id``."""
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
         self._addresses = AddressIndex()
         self.storages: list[Any] = []
@@ -84,17 +84,17 @@ class IdentityMap:
     def register(
         self, tensor: torch.Tensor, *, born: int | None = None, aliases: TensorRecord | None = None
     ) -> TensorRecord:
-        """The record of a tensor; a new one when it was never seen.
+        """Return the record of a tensor, a new one at first sight.
 
         Args:
             born: index of the call that made it, None when it existed before.
-            aliases: a record whose version counter it shares, where the caller knows that.
+            aliases: a record whose version counter it shares, if known.
         """
         record = self.known(tensor)
         return record if record is not None else self.enter(tensor, self.storage_of(tensor, born), aliases)
 
     def known(self, tensor: torch.Tensor) -> TensorRecord | None:
-        """The record of a tensor that was seen already."""
+        """Return the record of a tensor that was seen already."""
         record = self.tensors.get(id(tensor))
         if record is not None and record() is not tensor:  # it died since the queue was read
             self.bury()
@@ -104,7 +104,7 @@ class IdentityMap:
     def enter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None = None
     ) -> TensorRecord:
-        """A record for a tensor that has none yet."""
+        """Return a record for a tensor that has none yet."""
         key = id(tensor)
         counter = self._counter(tensor, storage, aliases)
         inside = self._inside.pop(key, None) if self._inside else None
@@ -118,7 +118,7 @@ class IdentityMap:
         return record
 
     def serial_inside(self, tensor: torch.Tensor, born: int | None) -> int:
-        """The serial number of a tensor that an operator reads, writes or gives.
+        """Return the serial number of a tensor that an operator reads, writes or gives.
 
         Operators run below autograd, where a view or ``detach()`` is not yet tied to the version counter that it will
         share. So such a tensor gets no counter here, and its record when the call that ran the operator returns it.
@@ -140,7 +140,7 @@ class IdentityMap:
         return serial
 
     def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
-        """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
+        """Look up the storage again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
         storage = self.storage_of(tensor, born)
         if storage is not record.storage:
             record.storage, record.latest, record.layout = storage, None, None
@@ -160,8 +160,8 @@ class IdentityMap:
     def counter_of(
         self, tensor: torch.Tensor, storage: StorageRecord | None, version: int | None
     ) -> CounterRecord | None:
-        """The version counter of a tensor, now at `version`, that needs no record of its own, such as one that a node
-        saved; None when more than one is possible."""
+        """Return the version counter of a tensor, now at `version`, that needs no record of its own, such as one that a
+        node saved; None when more than one is possible."""
         base = tensor._base if type(tensor) in _PLAIN_TYPES else describe.base(tensor)
         if base is not None:
             return self.register(base).counter
@@ -174,7 +174,7 @@ class IdentityMap:
         return fitting[0] if len(fitting) == 1 else None
 
     def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
-        """The registered tensors that are alive now; for the end of the watch."""
+        """Return the registered tensors that are alive now; for the end of the watch."""
         found = []
         self.bury()
         for record in list(self.tensors.values()):
@@ -184,7 +184,7 @@ class IdentityMap:
         return found
 
     def storage_of(self, tensor: torch.Tensor, born: int | None = None) -> StorageRecord | None:
-        """The storage of a tensor, which may have no record of its own."""
+        """Return the storage of a tensor, which may have no record of its own."""
         untyped = describe.storage(tensor)
         if untyped is None:
             return None
@@ -217,7 +217,7 @@ class IdentityMap:
         return record
 
     def known_storage_of(self, tensor: torch.Tensor) -> StorageRecord | None:
-        """The storage of a tensor, where some tensor on it was seen already."""
+        """Return the storage of a tensor, where some tensor on it was seen already."""
         untyped = describe.storage(tensor)
         live = self._live_storages.get(id(untyped)) if untyped is not None else None
         return live.record if live is not None and live() is untyped else None
@@ -240,12 +240,13 @@ class IdentityMap:
                 _note_size(live.record, untyped, call if call >= 0 else None, last_op)
 
     def _same_memory(self, untyped: Any) -> StorageRecord | None:
-        """The live storage that already has the memory which NumPy or DLPack handed in under another storage object."""
+        """Return the live storage that already has the memory which NumPy or DLPack handed in under another storage
+        object."""
         address = describe_memory.storage_address(untyped)
         return self.storage_at(address, untyped.device) if address else None
 
     def storage_at(self, address: int, device: torch.device) -> StorageRecord | None:
-        """The live storage that has the memory at an address."""
+        """Return the live storage that has the memory at an address."""
         self._addresses.learn(reversed(self._live_storages.values()))
         return self._addresses.holder(address, device)
 

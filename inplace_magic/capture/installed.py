@@ -1,7 +1,7 @@
-"""What ``pip install --target FOLDER`` has put into a folder of ``sys.path``: libraries, wherever the folder lies.
+"""Packages that ``pip install --target FOLDER`` has put into a folder of ``sys.path``: they count as libraries.
 
-The folder may be the user's own, with their files beside the installed ones. So the ``RECORD`` of each installed
-distribution tells what is a library there, and the rest stays the user's.
+The folder may be the user's own, with their files beside the installed ones. So only files in the ``RECORD`` of an
+installed distribution count as a library.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from functools import cache
 
 @cache
 def installed_into(folder: str) -> frozenset[str]:
-    """The packages and modules that an installer put into a folder; looked up once, as the import system lists it.
+    """Return the packages and modules that an installer put into a folder; looked up once, as the import system lists
+    it.
 
     Args:
         folder: an entry of ``sys.path``.
@@ -29,8 +30,8 @@ def installed_into(folder: str) -> frozenset[str]:
 
 
 def _recorded(folder: str, name: str) -> set[str]:
-    """The packages and modules of a distribution. Without ``INSTALLER`` nobody installed it here: it was built here or
-    unpacked, as a project's own is. A folder that holds other Python files, too, is the user's."""
+    """Return the packages and modules of a distribution. Without ``INSTALLER`` nobody installed it here: it was built
+    here or unpacked, as a project's own is. A folder that holds other Python files, too, is the user's."""
     if not os.path.exists(os.path.join(folder, name, "INSTALLER")) or _is_editable(os.path.join(folder, name)):
         return set()
     try:

@@ -28,7 +28,7 @@ TORCH_KINDS = Kinds(
 
 @dataclass(frozen=True)
 class Namespace:
-    """What the user's namespace says about tensors at the end of the watch."""
+    """The names of tensors in the user's namespace at the end of the watch."""
 
     names: tuple[TensorName, ...] = ()
     arrays: dict[int, tuple[str, ...]] = field(default_factory=dict)
@@ -39,8 +39,8 @@ class Namespace:
 
 
 def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Namespace:
-    """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace; the
-    NumPy arrays on the same memory; and the modules with forward hooks."""
+    """Return every name of every tensor that the watch has met, shortest paths first, in the order of the namespace;
+    the NumPy arrays on the same memory; and the modules with forward hooks."""
     identity.bury()
     found: list[tuple[int, TensorName]] = []
     arrays: dict[int, tuple[str, ...]] = {}

@@ -1,4 +1,4 @@
-"""Autograd nodes: which call made them, what they save, how they hang together.
+"""Autograd nodes: the calls that made them, their saved tensors, their edges.
 
 An autograd node refuses weak references, but its ``metadata`` dict lives and dies with it: a token of ours in that
 dict is the node's identity, and a weak reference to the token tells when the node dies. No node is held beyond the
@@ -26,7 +26,7 @@ _NODE_NAMES = describe_nodes.NODE_NAMES
 
 
 class NodeMap:
-    """Gives autograd nodes serial numbers and reads what they save, once, right after the call that made them.
+    """Numbers autograd nodes and reads their saved tensors, once, right after the call that made them.
 
     Args:
         clock: how many calls have begun; noted when a node dies.
@@ -47,7 +47,7 @@ class NodeMap:
         self.leaves: dict[int, TensorRecord] = {}
         """By serial number: leaves that a graph sends gradients to."""
         self.made = 0
-        """How many nodes were met so far; the last serial number."""
+        """Number of nodes seen so far, equal to the last serial number."""
         self.moved: dict[CounterRecord, int | None] = {}
         """Versions before, of the counters that the call which just returned has moved."""
         self._first_sequence = describe_nodes.sequence_number()
@@ -65,7 +65,8 @@ class NodeMap:
         """How many nodes that no call gave one look has come to and counted, see :meth:`are_too_many`."""
 
     def number(self, grad_fn: Any, call: int | None, since: int | None = None) -> int:
-        """The number of a node; it and the unknown nodes behind it are read, as many as may be (:mod:`.graph.depth`).
+        """Return the number of a node; it and the unknown nodes behind it are read, as many as may be
+        (:mod:`.graph.depth`).
 
         Args:
             call: index of the call that just returned, None when none did.
@@ -121,7 +122,7 @@ class NodeMap:
         return first.serial
 
     def _may_be_too_many(self, node: Any, record: NodeRecord, since: int | None, met: int) -> bool:
-        """Whether a look behind a node may give an object to more nodes at once than may have one. Those that the call
+        """True if a look behind a node may give an object to more nodes at once than may have one. Those that the call
         did not make are known by now, as nodes of its inputs."""
         room = max(self.shallow, self._most_deep - DEEP.alive) - met
         made = record.sequence or 0
@@ -134,7 +135,7 @@ class NodeMap:
         self.full = DEEP.alive >= self._most_deep
 
     def are_too_many(self, strangers: int) -> bool:
-        """Whether a look that came to so many nodes which no call gave may go no further. They are counted as they are
+        """True if a look that came to so many nodes which no call gave may go no further. They are counted as they are
         met, so that another look counts none of them again; few count for nothing."""
         if strangers <= self._strangers:
             return False
@@ -178,7 +179,7 @@ class NodeMap:
         return record
 
     def live_leaves(self) -> list[TensorRecord]:
-        """The leaves that are alive; dead ones are forgotten."""
+        """Return the leaves that are alive; dead ones are forgotten."""
         self.leaves = {serial: leaf for serial, leaf in self.leaves.items() if leaf() is not None}
         return list(self.leaves.values())
 

@@ -31,12 +31,12 @@ class Observer:
         """The place of the call that is being looked at, or of the last one; None at the beginning of a block."""
 
     def first_look(self, tensor: torch.Tensor) -> Observation:
-        """A tensor that has no record yet, before the call that got it."""
+        """Return a tensor that has no record yet, before the call that got it."""
         identity = self._identity
         return self.look(tensor, identity.enter(tensor, identity.storage_of(tensor)), None, direct=False)
 
     def look(self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None, *, direct: bool) -> Observation:
-        """The tensor as it is now.
+        """Return the tensor as it is now.
 
         Args:
             call: the call that just returned; None for an input, before the call.
@@ -111,7 +111,8 @@ class Observer:
                 self.look(tensor, record, None, direct=False)
 
     def moved(self, known: list[Observation]) -> list[tuple[torch.Tensor, Observation]]:
-        """The tensors whose version is another than when last seen, one for each counter, with what they were."""
+        """Return the tensors whose version is another than when last seen, one for each counter, with what they
+        were."""
         counters = {seen[RECORD].counter for seen in known}
         found = []
         for tensor, record in self._live():

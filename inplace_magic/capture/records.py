@@ -88,7 +88,7 @@ class StorageRecord(Reference):
     """The latest counter of tensors seen on it; after ``.data`` it has neighbours."""
 
     def counters(self) -> Iterator[CounterRecord]:
-        """All of them."""
+        """Yield all of them."""
         counter = self.counter
         while counter is not None:
             yield counter

@@ -1,4 +1,4 @@
-"""What a call that just returned wrote, and what it gave."""
+"""The writes and outputs of a call that just returned."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NONE: list[Any] = []
 _NOWHERE: dict[int, int] = {}
 _NOTHING: set[int] = set()
 NO_OUTPUTS: tuple[list[Any], bool, bool] = (_NONE, False, False)
-"""Of a call that gave no tensor."""
+"""Results of a call without tensor outputs."""
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class Results:
-    """Compares the tensors of a call with what they were before it."""
+    """Compares the tensors of a call with their state before it."""
 
     def __init__(self, identity: IdentityMap, observer: Observer, limit: int) -> None:
         self._identity = identity
@@ -29,8 +29,8 @@ class Results:
         self._limit = limit
 
     def writes(self, call: OpenCall) -> list[Written]:
-        """The inputs whose version counter moved, each counter once, and those known to be written without moving
-        one."""
+        """Return the inputs whose version counter moved, each counter once, and those known to be written without
+        moving one."""
         found: list[Written] = _NONE
         places = _NOWHERE
         version_of = describe.version
@@ -92,7 +92,7 @@ class Results:
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:
-        """The outputs; whether one has a storage of its own, and whether one shares an input's."""
+        """Return the outputs; whether one has a storage of its own, and whether one shares an input's."""
         if not produced:
             return NO_OUTPUTS
         entered: list[tuple[torch.Tensor, TensorRecord, bool]] = []

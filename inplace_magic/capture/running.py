@@ -84,7 +84,8 @@ class OpenCalls:
         self._elsewhere: dict[int, list[OpenCall]] = {}
 
     def here(self) -> list[OpenCall]:
-        """Those of this thread, outermost first. On a thread of the engine, the first is the backward it works for."""
+        """Return those of this thread, outermost first. On a thread of the engine, the first is the backward it works
+        for."""
         thread = get_ident()
         if thread == self._home:
             return self._at_home
@@ -104,7 +105,7 @@ as many as a network has parameters."""
 
 
 def gives(call: OpenCall, tensor: torch.Tensor) -> bool:
-    """Whether this very tensor is one that the call produced."""
+    """True if this very tensor is one that the call produced."""
     if len(call.produced) > FEW:
         if call.ids is None:
             call.ids = set(map(id, call.produced))

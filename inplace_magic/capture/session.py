@@ -182,7 +182,7 @@ class Session:
         return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
 
     def explains(self, error: BaseException) -> bool:
-        """Whether an error is one of PyTorch's about writing in place."""
+        """True if an error is one of PyTorch's about writing in place."""
         return refusal_of(describe.error_text(error)) is not None
 
     def let_go(self) -> None:
@@ -208,7 +208,7 @@ class Session:
         source: str,
         last: bool = True,
     ) -> Trace:
-        """The record of the watch so far, while the probes are off.
+        """Return the record of the watch so far, while the probes are off.
 
         Args:
             namespace: the user's names, or the frame in whose sight they are.
@@ -235,7 +235,7 @@ class Session:
         return _ended_by(trace, error, cell, source)
 
     def _written(self, sources: Sources, error: BaseException | None, cell: int | None, source: str) -> Trace:
-        """The trace at level ``writes``."""
+        """Return the trace at level ``writes``."""
         assert self._writes is not None
         text = None if error is None else describe.error_text(error)
         seen = _SEEN_AT[self.options.level]

@@ -155,8 +155,8 @@ class Sessions:
         source: str,
         last: bool = True,
     ) -> Trace:
-        """The record of the watch so far. Where the block used both frameworks, that of the one whose error ended it,
-        else of the one which it called more often, and a sentence on the other."""
+        """Return the record of the watch so far. Where the block used both frameworks, that of the one whose error
+        ended it, else of the one which it called more often, and a sentence on the other."""
         paddle_calls = 0 if self._paddle is None else self._paddle.recorded
         torch_calls = 0 if self._torch is None else self._torch.recorded
         known: dict[str, Any] = {"sources": sources, "namespace": namespace, "error": error, "cell": cell}

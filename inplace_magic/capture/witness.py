@@ -29,7 +29,7 @@ SHARED_LIMIT = 65536
 
 
 def digest_bytes(pointer: int, nbytes: int) -> int:
-    """A digest of raw memory, comparable within this process only."""
+    """Return a digest of raw memory, comparable within this process only."""
     return hash(memory_of(nbytes)(pointer).raw)
 
 
@@ -67,7 +67,7 @@ class SharedMemory:
             self._look_often(record, digest)
 
     def changed(self) -> list[StorageRecord]:
-        """Those looked at around every call whose content is another than when it was last looked at."""
+        """Return those looked at around every call whose content is another than when it was last looked at."""
         found = []
         for record, before in list(self.digests.items()):
             now = self._digest(record)
@@ -80,7 +80,7 @@ class SharedMemory:
         return found
 
     def changed_aside(self, used: Iterable[StorageRecord | None] | None = None) -> list[StorageRecord]:
-        """Those put aside whose content is another than when it was last looked at.
+        """Return those put aside whose content is another than when it was last looked at.
 
         Args:
             used: those that a call gets, which are looked at around every call from now on; None: look at all.
@@ -123,12 +123,12 @@ class SharedMemory:
 
 
 def digestible(layout: Layout, check_values: bool) -> bool:
-    """Whether a saved tensor that looks so is digested: dense, in CPU memory and not too large."""
+    """True if a saved tensor that looks so is digested: dense, in CPU memory and not too large."""
     return bool(layout.span) and (check_values or (layout.span or 0) <= SAVED_LIMIT)
 
 
 def saved_digest(record: StorageRecord | None, layout: Layout, check_values: bool) -> int | None:
-    """The digest of a saved tensor; None where it is too large, not dense, not in CPU memory or pinned.
+    """Return the digest of a saved tensor; None where it is too large, not dense, not in CPU memory or pinned.
 
     Args:
         record: its storage, which is in use.
@@ -144,7 +144,7 @@ def saved_digest(record: StorageRecord | None, layout: Layout, check_values: boo
 
 
 def still_equal(record: StorageRecord, layout: Layout, digest: int) -> bool:
-    """Whether the memory holds what :func:`saved_digest` gave `digest` for; True as well where it is gone."""
+    """True if the memory holds what :func:`saved_digest` gave `digest` for; True as well where it is gone."""
     untyped: Any = record()
     if untyped is None:
         return True

@@ -30,7 +30,7 @@ from inplace_magic.source.places import Sources
 def written_trace(
     probe: WriteProbe, recorder: Recorder, sources: Sources, blindness: Iterable[str], error: str | None
 ) -> Trace:
-    """The trace of the newest failure that is the error which left the block, else of the newest one.
+    """Return the trace of the newest failure that is the error which left the block, else of the newest one.
 
     Args:
         recorder: where.
@@ -38,7 +38,7 @@ def written_trace(
     """
     sites = recorder.sites.resolve(sources)
     fitting = [failure for failure in probe.failures if failure.error == error] or list(probe.failures)
-    made = _told(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
+    made = _trace_of(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
     beside = recorder.log.beside
     return replace(
         made,
@@ -57,7 +57,7 @@ def written_trace(
     )
 
 
-def _told(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trace:
+def _trace_of(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trace:
     refusal, end = failure.refusal, len(failure.writes)
     calls = []
     before = refusal.expected

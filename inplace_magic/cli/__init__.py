@@ -1,4 +1,4 @@
-"""``python -m inplace_magic``: a program of the user's, run under a watch exactly as it runs without one.
+"""``python -m inplace_magic``: run the user's program under a watch exactly as without one.
 
-It may know how a program is found and started, and what was asked for. What is recorded is decided elsewhere.
+It may know how a program is found and started, and its options. It does not decide what is recorded.
 """

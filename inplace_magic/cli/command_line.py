@@ -1,6 +1,6 @@
 """``python -m inplace_magic [options] (program.py | -m module) args…``, and ``python -m inplace_magic report.json``.
 
-Exit status, standard output and arguments are the program's; what a watch has to say goes to standard error.
+Exit status, standard output and arguments are the program's; the watch prints to standard error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from inplace_magic.record.options import LEVELS
 from inplace_magic.render.deliver import give, say, tell, write
 
 OFF = "off"
-"""The level that watches nothing: an error that nobody handles gets its answer, and the program runs as without us."""
+"""The level that watches nothing: an unhandled error gets its answer, and the program runs as without us."""
 TEXT = "text"
 """The format for people; those for programs are in :mod:`inplace_magic.render.machines`, which is not loaded here."""
 MACHINES = ("json", "github", "sarif")
@@ -135,7 +135,7 @@ def _shown(path: str, options: Options, form: str, output: str | None) -> int:
 
 
 def _unwatched(script: Script, arguments: list[str], lang: str | None) -> int:
-    """Runs the program alone; what it fails by is shown as Python shows it, and the answer below."""
+    """Run the program alone; show its error as Python does, and the answer below."""
     hooks.install()
     if lang is not None:
         set_language(lang)
@@ -206,7 +206,7 @@ def _own(path: str, rank: Rank | None) -> str:
 
 
 def _show(error: BaseException) -> None:
-    """As Python shows what nobody caught, without what a watch put into it."""
+    """Show an unhandled error as Python does, without the watch's entries."""
     from inplace_magic.watching.api import without_detours
 
     without_detours(error)
@@ -214,13 +214,13 @@ def _show(error: BaseException) -> None:
 
 
 def _print(error: BaseException) -> None:
-    """As Python shows what nobody caught."""
+    """Print an unhandled error as Python does."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.excepthook(type(error), error, error.__traceback__)
 
 
 def _status(error: BaseException | None) -> int:
-    """Return the exit status that Python gives for what a program ended with
+    """Return Python's exit status for a program's last exception
     (https://docs.python.org/3/library/sys.html#sys.exit)."""
     if isinstance(error, SystemExit):
         if error.code is None or isinstance(error.code, int):

@@ -1,7 +1,7 @@
-"""Something to be done as soon as a program has imported torch, and no sooner.
+"""Call a function as soon as a program has imported torch, and no sooner.
 
-What a program does before (``os.environ["OMP_NUM_THREADS"] = "1"``, a path of its own) decides how torch is loaded, so
-a watch around a program may not load it first.
+Earlier statements of a program (``os.environ["OMP_NUM_THREADS"] = "1"``, its own path) decide how torch is loaded, so a
+watch around the program must not load it first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 
 
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
-    """Calls `then` when the module has been executed, at once if it was; what it gives takes that back."""
+    """Call `then` once the module has been executed, at once if it already was. Return a function that cancels this."""
     if name in sys.modules:
         then()
         return lambda: None

@@ -17,11 +17,12 @@ from inplace_magic.language import _
 
 @dataclass(frozen=True)
 class Script:
-    """What is to run, compiled."""
+    """The compiled program."""
 
     code: CodeType
     module: ModuleType
-    """Empty yet; ``sys.modules["__main__"]`` while it runs, so that classes of the program can be pickled."""
+    """An empty module, which is ``sys.modules["__main__"]`` during the run, so that the program's classes can be
+    pickled."""
     name: str
     """``sys.argv[0]``."""
     folder: str | None
@@ -81,7 +82,7 @@ def _code_of(spec: ModuleSpec | None) -> CodeType | None:
 
 
 def run(script: Script, arguments: list[str]) -> BaseException | None:
-    """Runs a program to its end; gives what it raised, ``SystemExit`` too, with the traceback of its own lines."""
+    """Run a program to its end. Return its exception, ``SystemExit`` included, with the traceback of its own lines."""
     sys.argv[:] = [script.name, *arguments]
     if script.folder is not None and not getattr(sys.flags, "safe_path", False):
         sys.path[0] = script.folder

@@ -1,7 +1,7 @@
 """``python -m inplace_magic --startup``: every notebook and every IPython of this user loads the extension by itself.
 
 IPython reads ``ipython_config.py`` of its default profile when a shell or a kernel starts. A few lines at the end of
-that file, between two comments, ask for the extension; whatever else stands there stays as it is.
+that file, between two comments, load the extension; the rest of the file stays as it is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOCK = re.compile(rf"(\r?\n|\A){re.escape(FIRST)}\r?\n.*?^{re.escape(LAST)}(\r
 
 
 def add() -> str:
-    """Write the lines; return a sentence on what was written where.
+    """Write the lines and return a sentence on the changed file.
 
     Raises:
         OptionError: IPython is not installed, or the file cannot be written.
@@ -43,7 +43,7 @@ def add() -> str:
 
 
 def remove() -> str:
-    """Take the lines out again; return a sentence on what was changed where.
+    """Remove the lines and return a sentence on the changed file.
 
     Raises:
         OptionError: as :func:`add`.

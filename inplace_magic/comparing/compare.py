@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAST_REPEATS = 5
 MOST_REPEATS = 50
 TIME_BUDGET = 2.0
-"""Seconds that the repetitions of both variants may take together, where their number is not given."""
+"""Seconds for the repetitions of both variants together, if their number is not given."""
 
 Steps = Callable[[int], Iterable[int]]
 """Makes an iterable over that many repetitions; a progress bar is one."""
@@ -39,23 +39,24 @@ def compare(
     seed: int | None = None,
     lang: str | None = None,
 ) -> Comparison:
-    """Compares two callables: their results and gradients, what they compute, allocate and keep, and their time.
+    """Compare two callables: results and gradients, operations, memory and time.
 
-    Both run several times, each time on fresh copies of themselves, of their inputs and of all variables that they
-    read, from the same state of all generators. Your own objects, generators and settings are the same afterwards.
+    Both run several times, on fresh copies of themselves, their inputs and all variables that they read, from the same
+    state of all generators. Your own objects, generators and settings are the same afterwards.
 
     Args:
         first: a function or module.
         second: another one, or the same module with other flags.
-        inputs: what both are called with: a tensor, a tuple of positional or a dict of named arguments.
-        repeats: timed runs of each, in turns; by default as many as fit into about two seconds, 5 to 50. 0: no timing.
-        seed: seeds all generators before each run, instead of beginning where yours are now.
+        inputs: arguments of both: a tensor, a tuple of positional or a dict of named arguments.
+        repeats: timed runs of each, alternating; by default as many as fit into about two seconds, 5 to 50. 0: no
+            timing.
+        seed: seed of all generators before each run; by default they start from their present state.
         lang: language of the comparison, ``en``, ``zh`` or ``auto``; by default the session's.
 
     Raises:
-        CompareError: something is no callable, needs other arguments, or both variants raise the same error.
-        CopyError: something that they read cannot be copied; the text says what.
-        OptionError: a language that does not exist.
+        CompareError: one of them is not callable, needs other arguments, or both raise the same error.
+        CopyError: a variable that they read cannot be copied; the text names it.
+        OptionError: an unknown language.
 
     Example:
         >>> inplace_magic.compare(block, twin, inputs=image)
@@ -70,8 +71,8 @@ def compare(
         programs = [CallProgram(name, f, args, kwargs) for f, name in zip((first, second), names, strict=True)]
         result, failures = run_comparison(programs[0], programs[1], repeats=repeats, seed=seed)
         if len(failures) == 2:
-            told = _("Both raise: {error}. There is nothing to compare.").format(error=result.first.error)
-            raise CompareError(told) from failures[0].error
+            text = _("Both raise: {error}. There is nothing to compare.").format(error=result.first.error)
+            raise CompareError(text) from failures[0].error
     return result
 
 
@@ -85,7 +86,7 @@ def run_comparison(
     quiet: Quiet | None = None,
     steps: Steps = range,
 ) -> tuple[Comparison, list[Failure]]:
-    """Measures two programs; see :func:`compare`.
+    """Measure two programs; see :func:`compare`.
 
     Args:
         first: one program.
@@ -93,15 +94,15 @@ def run_comparison(
         flip: set all ``inplace`` flags to False in the first and to True in the second.
         repeats: timed runs of each; None: as many as fit.
         seed: seeds all generators before each run.
-        quiet: keeps what the programs print and display away.
-        steps: what the repetitions are counted with.
+        quiet: hide output of the programs.
+        steps: counter of the repetitions.
 
     Returns:
-        The comparison, and what the variants raised.
+        The comparison, and the exceptions of the variants.
 
     Raises:
-        CompareError: `flip`, and no module with such a flag ran.
-        CopyError: something that they read cannot be copied.
+        CompareError: `flip` was asked for, and no module with such a flag ran.
+        CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
     from inplace_magic.rerun.run import Runner
@@ -242,7 +243,7 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
     """Return whether a variant can be called with some arguments.
 
     Raises:
-        CompareError: it is no callable, or needs other arguments; `how` says how arguments are given.
+        CompareError: it is not callable, or needs other arguments; `how` says how to give them.
     """
     if not callable(function):
         raise CompareError(
@@ -255,8 +256,8 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        told = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
-        raise CompareError(sentences(told, how)) from None
+        text = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
+        raise CompareError(sentences(text, how)) from None
 
 
 def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

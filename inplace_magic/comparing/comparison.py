@@ -18,15 +18,15 @@ ComparisonView = Literal["variants", "costs", "differences", "times"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What was measured of one variant. An unknown figure is None: the variant raised before it was known."""
+    """The measurements of one variant. A figure is None if the variant raised before it was known."""
 
     name: str
     error: str | None = None
-    """What it raised, as ``RuntimeError: text``."""
+    """Its exception, as ``RuntimeError: text``."""
     in_backward: bool = False
     """The code itself ran, and backward of its result raised."""
     findings: tuple[Hazard, ...] = ()
-    """What the watch of it found, worst first."""
+    """Findings of its watch, worst first."""
     parameters: int | None = None
     """Elements of the parameters of all modules that ran."""
     costs: tuple[Cost, ...] | None = None
@@ -70,7 +70,7 @@ class Variant:
 
     @property
     def median_seconds(self) -> float | None:
-        """The median repetition."""
+        """Seconds of the median repetition."""
         return median(self.seconds) if self.seconds else None
 
     @property
@@ -90,9 +90,9 @@ class Comparison:
     flipped: tuple[tuple[str, int], ...] = ()
     """With ``--flip``: classes of the modules whose flag was set, and how many of each."""
     notes: tuple[str, ...] = ()
-    """Sentences on what a reader should know about the figures."""
+    """Notes on the figures, as sentences."""
     language: str = LANGUAGES[0]
-    """In which its notes and findings were made and every view of it is given: ``en`` or ``zh``."""
+    """Language of its notes, findings and views: ``en`` or ``zh``."""
 
     @property
     def time_ratio(self) -> tuple[float, float] | None:

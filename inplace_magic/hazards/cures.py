@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import paper
-from inplace_magic.hazards.fixes.paper import said_of
+from inplace_magic.hazards.fixes.paper import leaves_a_write, said_of
 from inplace_magic.hazards.fixes.target import written
 from inplace_magic.hazards.rule import Cures
 from inplace_magic.source.hunks import diff
@@ -24,7 +23,7 @@ def with_fix(story: Story, hazard: Hazard, cures: Cures) -> Hazard:
     write = written(story, hazard, another_name_sees_it=cures.another_name_sees_it) if cures.ways else None
     for way in cures.ways:
         fix = way(write) if write is not None else None
-        if write is not None and fix is not None and paper.holds(write, fix):
+        if write is not None and fix is not None and not leaves_a_write(write, fix):
             text = diff(fix.site, fix.listing, fix.edits)
             said = fix.sentence or said_of(text) or hazard.fix
             return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=said)

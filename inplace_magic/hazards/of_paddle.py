@@ -21,6 +21,7 @@ NOT_FOR_PADDLE: dict[str, str] = {
     "lookup-shortened": "a lookup with `max_norm` is a dozen operations in Paddle, of which none says it",
     "overlap-refused": "Paddle refuses no write for elements that share memory",
     "overlapping-write": "Paddle reads all operands before it writes: results are those of a copy",
+    "parameter-without-gradient": "a step of Paddle's optimizers tells nobody which parameters it left out",
     "shared-gradient-edited": "Paddle hands each branch a gradient of its own",
     "source-in-order": "Paddle's `masked_scatter_` is sixteen operations, of which none says it",
     "step-without-gradients": "`clear_grad()` leaves zeros, by which a step is made, and a step is no call",

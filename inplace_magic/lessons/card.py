@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback, Happened, Status
 from inplace_magic.render import style
 from inplace_magic.render.markup import CARD, CELL, WIDE_CELL, code, esc, prose, table, tag
@@ -47,16 +48,14 @@ def _rows(feedback: Feedback) -> str:
         (esc(row.place), code(row.code), prose(row.what)) if first else ("", "", prose(row.what))
         for row, first in _by_line(feedback)
     ]
-    return tag("div", "margin:8px 0 0 0", table(*_heads(), rows, cells=(CELL, CELL, WIDE_CELL)))
+    return tag(
+        "div",
+        "margin:8px 0 0 0",
+        table((_("Line"), _("Code"), _("What happened")), rows, cells=(CELL, CELL, WIDE_CELL)),
+    )
 
 
 def _by_line(feedback: Feedback) -> list[tuple[Happened, bool]]:
     """Each row, and whether it is the first of its line."""
     rows = feedback.happened
     return [(row, not at or rows[at - 1].place != row.place) for at, row in enumerate(rows)]
-
-
-def _heads() -> tuple[tuple[str, str, str]]:
-    from inplace_magic.language import _
-
-    return ((_("Line"), _("Code"), _("What happened")),)

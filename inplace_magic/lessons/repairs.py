@@ -81,13 +81,6 @@ class Program:
         return [reason for reason in found if reason]
 
 
-def broken(key: str) -> Callable[[Callable[..., Any]], Feedback]:
-    """The judge of a broken program; torch is imported when somebody asks."""
-    from inplace_magic.lessons import broken, clinic
-
-    return (broken.PROGRAMS | clinic.PATIENTS)[key].judge
-
-
 def _same(got: Any, wanted: Any) -> bool:
     import torch
 

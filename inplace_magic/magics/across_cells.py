@@ -28,8 +28,8 @@ def switch_on(host: Host, line: str) -> None:
     """
     options = parse_options(line, STORY_MAGIC, host.defaults)
     if host.story is not None:
-        told = _("inplace_watch is on already, {figures}. `%inplace_watch off` ends it.")
-        print(told.format(figures=host.story.figures()))
+        text = _("inplace_watch is on already, {figures}. `%inplace_watch off` ends it.")
+        print(text.format(figures=host.story.figures()))
         return
     host.can_begin()
     from inplace_magic.watching.api import watch  # brings torch, which %load_ext must not
@@ -76,15 +76,15 @@ def _refusal(verb: str) -> str:
     """Return the sentences for what is neither on nor off."""
     near = difflib.get_close_matches(verb, _VERBS, n=1)
     if near:
-        told = _("%inplace_watch takes on, off or status, not {verb!r}; did you mean {near}?")
+        text = _("%inplace_watch takes on, off or status, not {verb!r}; did you mean {near}?")
     else:
-        told = (
+        text = (
             _("%inplace_watch takes on, off or status, not {verb!r}.")
             if verb
             else _("%inplace_watch takes on, off or status.")
         )
     one = _("To watch one cell, write %%inplace_watch, with two percent signs, on its first line.")
-    return sentences(told.format(verb=verb, near=near[0] if near else ""), one)
+    return sentences(text.format(verb=verb, near=near[0] if near else ""), one)
 
 
 def story_magic(host: Host) -> Callable[[str], None]:
@@ -99,15 +99,15 @@ def story_magic(host: Host) -> Callable[[str], None]:
         elif verb == "on":
             switch_on(host, rest)
         elif rest.strip():
-            told = _("%inplace_watch {verb} takes nothing more, not {found!r}.")
-            raise UsageError(told.format(verb=verb, found=rest.strip()))
+            text = _("%inplace_watch {verb} takes nothing more, not {found!r}.")
+            raise UsageError(text.format(verb=verb, found=rest.strip()))
         elif verb == "off":
             switch_off(host)
         elif host.story is None:
             print(_(_OFF).format(magic=STORY_MAGIC))
         else:
-            told = _("inplace_watch is on (level {level}), {figures}.")
-            print(told.format(level=host.story.options.watch.level, figures=host.story.figures()))
+            text = _("inplace_watch is on (level {level}), {figures}.")
+            print(text.format(level=host.story.options.watch.level, figures=host.story.figures()))
 
     inplace_watch.__doc__ = help_of(watch_parser, STORY_MAGIC)
     return inplace_watch

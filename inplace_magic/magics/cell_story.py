@@ -1,8 +1,8 @@
 """The story of several cells under one watch; `across_cells.py` begins and ends it, `session.py` each cell of it.
 
 A forward in one cell, a ``step()`` in the next and a ``backward()`` in a third are one story, so one watch records them
-all: its probes go on before each cell and come off after it. The story is quiet. After a cell that made torch calls
-its report is made anew, when its :class:`Pace` says, and what went wrong since the last one is shown as a card, once.
+all: its probes go on before each cell and come off after it. After a cell with torch calls the report is made again,
+when its :class:`Pace` says, and each new finding is shown as a card, once.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 0.03
-"""Seconds that nobody notices at the prompt."""
+"""Seconds of delay that nobody notices at the prompt."""
 SHARE = 0.01
 """Of the time that the cells themselves took, what reports may take besides."""
 IDLE_AFTER = 0.5
@@ -44,7 +44,7 @@ _FIRST_GUESS = 6e-5
 
 @dataclass(slots=True)
 class Pace:
-    """What reports of a story have cost, and what the cells took."""
+    """The time of a story's reports and of its cells."""
 
     a_call: float = _FIRST_GUESS
     """Seconds of the last report, by call."""
@@ -53,7 +53,7 @@ class Pace:
     _began: float | None = None
 
     def cell_begins(self) -> None:
-        """A cell runs from now on."""
+        """Note that a cell starts."""
         self._began = time.perf_counter()
 
     def cell_ends(self) -> None:
@@ -67,7 +67,7 @@ class Pace:
         return calls * self.a_call <= max(AT_ONCE, SHARE * self.ran)
 
     def reported(self, calls: int, seconds: float) -> None:
-        """A report of so many calls took so long."""
+        """Note the time of a report of so many calls."""
         self.a_call = seconds / max(calls, 1000)  # a part of it does not depend on the calls
         self.ran = 0.0
 
@@ -76,7 +76,7 @@ _TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%
 
 
 class Host(Protocol):
-    """What the story needs of the shell's session."""
+    """The part of the shell's session that the story needs."""
 
     shell: Any
     tracebacks: ShortTracebacks
@@ -91,7 +91,7 @@ class Host(Protocol):
         """Makes it the last report and binds it to the ``--out`` name."""
 
     def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
-        """Keeps it, displays it, its findings folded where they were told before, and writes ``--save``."""
+        """Store the report, display it with known findings folded, and write ``--save``."""
 
 
 @dataclass(slots=True, eq=False)
@@ -102,7 +102,7 @@ class CellStory:
     options: Options
     watch: watch
     since: str
-    """The cell in which it was switched on."""
+    """The cell that switched the story on."""
     cell_open: bool = False
     """A cell is being watched; its end was not announced yet."""
     reported: int = 0
@@ -116,8 +116,8 @@ class CellStory:
         try:
             self.begin_cell()
         except InplaceMagicError as error:
-            told = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
-            print(told.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
+            text = _("inplace_magic: this cell is not part of the story of `{magic}`. {error}")
+            print(text.format(magic=STORY_MAGIC, error=error), file=sys.stderr)
         except Exception as error:  # a boundary: our fault must not cost the user the cell
             complain(_("this cell runs unwatched, because the watch could not start"), error)
 
@@ -146,7 +146,7 @@ class CellStory:
         self._show_news(self._fresh_report(error), error)
 
     def end_cell(self, raised: BaseException | None) -> None:
-        """Takes the probes off and shows what the cell did wrong, now or when the kernel is idle."""
+        """Take the probes off and show the cell's findings, now or when the kernel is idle."""
         self.leave()
         self.cell_open = False
         self.pace.cell_ends()
@@ -169,7 +169,7 @@ class CellStory:
             print(_(_TOLD_BEFORE))
 
     def catch_up(self) -> None:
-        """Makes the report that was put off, for somebody who asks for it."""
+        """Make the postponed report, on request."""
         if self.watch.recorded == self.reported:
             return
         within = self.cell_open
@@ -179,7 +179,7 @@ class CellStory:
             self.begin_cell()
 
     def _wait_until_idle(self) -> None:
-        """Has what was put off told when the kernel has nothing else to do; without its loop, when somebody asks."""
+        """Make the postponed report when the kernel is idle; without an event loop, on request."""
         with suppress(RuntimeError):  # a shell without a loop
             asyncio.get_running_loop().call_later(IDLE_AFTER, self._when_idle)
 
@@ -207,8 +207,8 @@ class CellStory:
         return self._report(partial(self.watch.stop, made=made), raised)
 
     def at_exit(self) -> None:
-        """Python ends, and nobody switched off, as in ``ipython script.ipy``: what was not told yet is said on standard
-        error. The cells of a script are run silently, so IPython did not announce their end."""
+        """At Python's exit without ``off``, as in ``ipython script.ipy``, print new findings on standard error. The
+        cells of a script run silently, so IPython did not announce their end."""
         if self.watch.recorded == self.reported or getattr(self.host.shell, "kernel", None) is not None:
             return
         report = self.end(getattr(sys, "last_value", None))

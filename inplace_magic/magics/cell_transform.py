@@ -7,9 +7,9 @@ them. A cell like ::
     y = torch.sigmoid(x)            ->   y = torch.sigmoid(x)
     y.mul_(2)                            y.mul_(2)
 
-goes on through IPython as an ordinary cell. So line numbers in tracebacks are the gutter's, and top-level ``await``,
-the last value, ``%magics`` and multi-line strings need nothing from us. A cell magic that runs its body by a nested
-``run_cell``, the usual way, loses the failure of the cell; pasting the body into a template changes its strings.
+goes through IPython as an ordinary cell. So line numbers in tracebacks are the gutter's, and top-level ``await``, the
+last value, ``%magics`` and multi-line strings just work. The usual cell magic, which runs its body by a nested
+``run_cell``, hides the failure of the cell; a template around the body changes its strings.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _CELL_MAGIC = re.compile(r"%%[^\s%?]+")
 class WatchLine:
     """An input transformer for ``shell.input_transformers_cleanup``.
 
-    IPython and ipykernel transform one cell several times, so the same lines always give the same lines. The text of
-    the cells that it rewrote is kept here, as it was typed: IPython keeps only the transformed text, and the raw text
-    that ``pre_run_cell`` gives begins elsewhere when another cell magic (``%%time``) stands above ours.
+    IPython and ipykernel transform one cell several times, so equal lines always give equal lines. This object stores
+    the typed text of the cells that it rewrote: IPython stores only the transformed text, and the raw text of
+    ``pre_run_cell`` begins elsewhere below another cell magic (``%%time``).
     """
 
     # IPython leaves such transformers out when it asks whether a cell typed in a terminal is complete. It must: on the
@@ -64,11 +64,11 @@ class WatchLine:
         return rewritten
 
     def source(self, key: str) -> str | None:
-        """Return the text of a cell rewritten lately, as it was typed; None when it is no longer kept."""
+        """Return the typed text of a recently rewritten cell; None if it is no longer stored."""
         return self._sources.get(key)
 
     def typed(self, line: str) -> str | None:
-        """Return the line of a cell rewritten lately that became this call, as it was typed; None of any other line."""
+        """Return the typed line that became this call in a recently rewritten cell; None for any other line."""
         call = _CALL.search(line)
         lines = self._sources.get(call[1], "").splitlines() if call is not None else []
         first = _first_code_line(lines)
@@ -78,8 +78,8 @@ class WatchLine:
 def rewrite(lines: list[str], key: str) -> list[str]:
     """Return the lines with the call in place of the magic; `lines` itself when the cell is none of ours.
 
-    A cell that cannot be watched becomes a call that fails with one sentence, and nothing else, so that none of it runs
-    half-way or unwatched.
+    A cell that cannot be watched becomes a call that fails with one sentence, so that nothing of it runs half-way or
+    unwatched.
     """
     first = _first_code_line(lines)
     if first is None:
@@ -132,7 +132,7 @@ def _problem(first: int, below: Sequence[tuple[int, str]], empty: bool) -> str |
 
 
 def _first_code_line(lines: Sequence[str]) -> int | None:
-    """Index of the first line that is neither blank nor a comment."""
+    """Return the index of the first line that is neither blank nor a comment."""
     for index, line in enumerate(lines):
         text = line.strip()
         if text and not text.startswith("#"):
@@ -163,8 +163,8 @@ def _cell_magics(lines: list[str]) -> list[tuple[int, str]]:
 def _put(before: Sequence[str], row: int, indent: str, call: str, replaced: str) -> list[str]:
     """Return the lines up to `row`, with the call on it.
 
-    IPython drops a cell's leading blank lines and counts from what is left. Where there are some, the call goes to the
-    first of them, so that nothing is dropped and the numbers remain the gutter's.
+    IPython drops a cell's leading blank lines and counts from the rest. If there are any, the call goes to the first of
+    them, so that IPython drops nothing and the numbers remain the gutter's.
     """
     ending = replaced[len(replaced.rstrip("\r\n")) :] or "\n"
     statement = indent + call + ending

@@ -13,12 +13,12 @@ from inplace_magic.source.shells import cell_numbers
 
 
 def cell_number(shell: Any, info: Any, filename: str) -> int:
-    """Execution count of the running cell.
+    """Return the execution count of the running cell.
 
     Args:
         info: the ``ExecutionInfo`` of the cell.
-        filename: the name under which its code was compiled; code that was not compiled as a cell, such as the body of
-            ``%%time``, has one that tells nothing.
+        filename: file name of its code; it says nothing for code not compiled as a cell, such as the body of
+            ``%%time``.
     """
     numbers = cell_numbers(shell)
     if filename in numbers:
@@ -41,9 +41,9 @@ def running_cell(shell: Any, info: Any) -> int:
 
 
 def value_is_used(shell: Any) -> bool:
-    """True if what a magic gives is used, as in ``r = %inplace_report``; a statement of its own has no use for it.
+    """True if a magic's result is used, as in ``r = %inplace_report``, and not for a statement of its own.
 
-    Told from the instruction that comes next: a statement drops the value, or hands it to what displays it.
+    The next instruction shows it: a statement drops the value or displays it.
     """
     for frame in _frames(shell)[:1]:
         for step in dis.get_instructions(frame.f_code):

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
 DESCRIPTION = N_("""\
-Compare two variants of one program: same outputs and gradients, same compute, how many allocations, how much time.
+Compare two variants of one program: outputs and gradients, operations, allocations and time.
 
-With --flip the cell below runs with every module's `inplace` flag False, and with every flag True. With two names it
-runs once, as any cell does, and the two functions or modules of these names are compared; the names can also be the
-numbers of two cells that have been run. Each variant runs several times, on copies of everything that it reads and from
-the same random state. Your own variables, gradients, flags and generators are the same afterwards, so the names that a
---flip cell assigns are not kept.
+With --flip the cell below runs once with every module's `inplace` flag False and once with every flag True. With two
+names the cell runs as usual, and the functions or modules of these names are compared; the names can also be the
+numbers of two cells of this session. Each variant runs several times, on copies of everything that it reads and from
+the same random state. Your own variables, gradients, flags and generators are the same afterwards, so a --flip cell
+binds no names.
 """)
 EXAMPLE = N_("""\
 examples:
@@ -110,7 +110,7 @@ def _parse(line: str) -> Namespace:
             _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
         )
     if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
-        told = (
+        text = (
             _(
                 "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
                 "`%inplace_compare plain in_place`; it got {found!r}."
@@ -121,7 +121,7 @@ def _parse(line: str) -> Namespace:
                 "`%inplace_compare plain in_place`; it got neither."
             )
         )
-        raise UsageError(told.format(magic=MAGIC, found=line.strip()))
+        raise UsageError(text.format(magic=MAGIC, found=line.strip()))
     return given
 
 
@@ -187,12 +187,12 @@ def _look_up(shell: Any, name: str) -> Any:
     root, *attributes = name.split(".")
     if root not in names:
         near = difflib.get_close_matches(root, [each for each in names if not each.startswith("_")], n=1)
-        told = (
+        text = (
             _("the name `{name}` is not defined; did you mean `{near}`?")
             if near
             else _("the name `{name}` is not defined; run the cell that defines it first.")
         )
-        raise CompareError(told.format(name=root, near=near[0] if near else ""))
+        raise CompareError(text.format(name=root, near=near[0] if near else ""))
     value = names[root]
     for attribute in attributes:
         if not hasattr(value, attribute):

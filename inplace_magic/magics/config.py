@@ -22,7 +22,7 @@ def config_parser() -> Parser:
     """Return the options of the magic; none means: say how it is set."""
     parser = Parser(
         MAGIC,
-        description=_("Settings of this session; without options, say what they are."),
+        description=_("Change the settings of this session; without options, show them."),
         argument_default=argparse.SUPPRESS,
     )
     add = parser.options.add_argument
@@ -44,12 +44,12 @@ def config_magic(session: Session) -> Callable[[str], None]:
             set_language(options.watch.lang)
         session.defaults.update({name: value for name, value in given.items() if name != "lang"})
         if not given:
-            print(_said(Options.of(session.defaults)))
+            print(_summary(Options.of(session.defaults)))
 
     return line_magic(config_parser, inplace_config)
 
 
-def _said(options: Options) -> str:
+def _summary(options: Options) -> str:
     """How the session is set, in one line."""
     shown = options.show
     return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(

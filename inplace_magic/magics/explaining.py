@@ -1,8 +1,9 @@
-"""Why a cell failed that nobody watched: it runs again on copies, under a watch, behind the cells that built its graph.
+"""Explain the failure of an unwatched cell: it runs again on copies, under a watch, after the cells that built its
+graph.
 
-``loss.backward()`` in Cell In[6] fails. ``loss`` is a result with a graph, of which there can be no copy; so the cell
-of the history that bound it is run before, on the same copies, and of the cells between those two every one that
-reaches the same tensors, such as ``opt.step()``.
+``loss.backward()`` in Cell In[6] fails. ``loss`` is a result with a graph, which cannot be copied. So the earlier cell
+that bound it runs first, on the same copies, and so does every cell between the two that reaches the same tensors, such
+as ``opt.step()``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from inplace_magic.report import Report
 
 _ALIKE = 80
-"""Characters of an error's text that tell it from others."""
+"""Number of characters that identify an error's text."""
 _MOST_ROUNDS = 20
 """Earlier cells that are asked for one after the other."""
 _OURS = re.compile(r"(\s*)%(inplace_|(re|un)?load_ext\s+inplace_magic).*")
@@ -39,14 +40,15 @@ class Explained:
 
 
 def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bool) -> Explained:
-    """Runs a cell of the history again, and its fixes.
+    """Run a cell of the history again, and its fixes.
 
     Args:
-        allowed: files, commands and the network may be used again.
+        allowed: allow files, commands and the network again.
 
     Raises:
-        CompareError: there is no such cell, it is not Python, or what it reads cannot be copied or made again.
-        Repeated: it was about to do what cannot be done on copies.
+        CompareError: there is no such cell, it is not Python, or a variable that it reads cannot be copied or made
+            again.
+        Repeated: it was about to act outside the copies.
     """
     from inplace_magic.proving.prove import proven
 
@@ -86,7 +88,7 @@ def _run(cells: Cells, texts: dict[int, str]) -> Explained:
 
 
 def _not_copied(cells: Cells) -> Iterator[str]:
-    """Yield the names that the cells read before they bind them, and of whose object alone there can be no copy."""
+    """Yield the names that the cells read before they bind them, and whose object alone cannot be copied."""
     from inplace_magic.rerun.state import bound_first, find_state
     from inplace_magic.rerun.twins import copy_state
 
@@ -102,13 +104,13 @@ def _not_copied(cells: Cells) -> Iterator[str]:
 
 
 def _fails_alike(report: Report, error: str | None) -> bool:
-    """True if a cell ended as it did then, as far as that is known."""
+    """True if a cell ended as before, as far as known."""
     now = report.trace.error
     return error is None or (now is not None and now.startswith(error[:_ALIKE]))
 
 
 def _history(shell: Any) -> dict[int, str]:
-    """Return the text of each cell of this session that is Python, by execution count."""
+    """Return the text of each Python cell of this session, by execution count."""
     found = {}
     for number, text in enumerate(shell.history_manager.input_hist_raw):
         lines = [_OURS.sub(r"\1pass", line) for line in text.splitlines()]
@@ -118,7 +120,7 @@ def _history(shell: Any) -> dict[int, str]:
 
 
 def _with_makers(cells: Cells, texts: dict[int, str], variable: str | None = None) -> Cells | None:
-    """Return the cells with the one before them that bound a variable, and with those between that reach its tensors.
+    """Return the cells, the earlier cell that bound a variable, and the cells between that reach its tensors.
 
     Args:
         variable: None: each that the last cell reads and that leads to a tensor, since a copy of a view is not what it
@@ -187,21 +189,21 @@ def _codes(cells: Cells, number: int, text: str) -> tuple[Any, ...]:
 
 
 def not_again(outcome: Explained, error: str) -> str:
-    """What to say of a cell that did not fail, or failed otherwise, when it was run again; empty of any other."""
+    """Return the sentence on a cell whose second run did not fail, or failed differently; empty for any other."""
     now = outcome.report.trace.error
     if _fails_alike(outcome.report, error):
         return ""
-    told = _(
+    text = _(
         "inplace_magic: {cells} ran to the end on copies of what your variables hold now; before, it raised {error}. "
         "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
     )
     if now is not None:
-        told = _(
+        text = _(
             "inplace_magic: {cells} raised {now} on copies of what your variables hold now; before, it raised {error}. "
             "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
         )
     numbers = [f"Cell In[{number}]" for number, _text in outcome.cells.texts]
-    return told.format(cells=listed(numbers), error=error, now=now, names=_left(outcome.cells))
+    return text.format(cells=listed(numbers), error=error, now=now, names=_left(outcome.cells))
 
 
 def _left(cells: Cells) -> str:

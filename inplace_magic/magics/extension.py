@@ -56,7 +56,7 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """Leaves the shell as it was before :func:`load`. A watch or a story that is on ends, and its report is shown."""
+    """Leave the shell as it was before :func:`load`. A running watch or story ends and shows its report."""
     session = _sessions.pop(id(shell), None)
     if session is None:
         return
@@ -77,13 +77,13 @@ def unload(shell: Any) -> None:
 
 
 def begin(shell: Any, line: str, key: str) -> None:
-    """Starts to watch the calling cell; the first line of a ``%%inplace_watch`` cell becomes a call of this.
+    """Start to watch the calling cell; the first line of a ``%%inplace_watch`` cell becomes a call of this function.
 
-    Within a story the cell is watched already, and one line says so.
+    Within a story the cell is already watched, and one line says so.
 
     Args:
         line: the options, as they were typed.
-        key: under which the cell's text is kept, see :class:`WatchLine`.
+        key: key of the cell's text, see :class:`WatchLine`.
 
     Raises:
         UsageError: the cell cannot be watched as asked; IPython shows the sentence and the cell fails without running.
@@ -117,8 +117,7 @@ def explain(has_code: bool, /) -> None:
 
 
 def _late(session: Session, module: str, make: str) -> Callable[..., object]:
-    """Return a magic whose module is imported when it is called, or asked for its help: most sessions use few of
-    them."""
+    """Return a magic whose module is imported at its first call or help: most sessions use few of them."""
 
     @cache
     def made() -> Callable[..., object]:

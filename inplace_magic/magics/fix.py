@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_fix"
 DESCRIPTION = N_("""\
-Put the cell with its fixes into a new cell below, from the last report or, with N, from that of Cell In[N].
+Put the fixed cell into a new cell below, from the last report or, with N, from that of Cell In[N].
 
-It is not run, and nothing is overwritten. For files, and for other cells, the patch is printed; `git apply` takes it.
+It runs nothing and overwrites nothing. For files, and for other cells, it prints a patch for `git apply`.
 """)
 
 
 def fix_parser() -> Parser:
-    """The number of a cell."""
+    """Return the parser, whose argument is the number of a cell."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")
@@ -56,7 +56,7 @@ def _offer(session: Session, report: Report) -> None:
     diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
     changes = by_text(report.trace, diffs) if diffs else None
     if not changes:
-        raise UsageError(_("The report has no fix as a change of lines; its findings say what to do instead."))
+        raise UsageError(_("No automatic fix is available; the findings say what to do."))
     texts = texts_of(report.trace)
     own = (report.trace.cell, None)
     cell = own if own in changes else next((whose for whose in changes if whose[1] is None), None)

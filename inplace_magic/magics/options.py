@@ -1,4 +1,4 @@
-"""What the magics parse their lines with: the flags of ``flags.py``, help and errors for a notebook."""
+"""The parser of the magics' lines: the flags of ``flags.py``, help and errors for a notebook."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ example:
 STORY_DESCRIPTION = N_("""\
 Watch every cell from here on as one story, until `%inplace_watch off`.
 
-Nothing is shown unless something went wrong; then the line that did it, and the line it broke, each with its cell.
-`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows it so far, and
-`%inplace_watch status` says in one line whether it is on. To watch one cell, write %%inplace_watch on its first line.
+Only faults are shown: the line that caused it and the line that it broke, each with its cell.
+`%inplace_watch off` ends the story and shows its whole report, %inplace_report shows the report so far, and
+`%inplace_watch status` says if it is on. To watch one cell, write %%inplace_watch on its first line.
 """)
 STORY_EXAMPLE = N_("""\
 example:
@@ -78,8 +78,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def help_of(make: Callable[..., Parser], *magic: str) -> str:
-    """What a parser prints for ``--help``, in the language and the width of now. Each text is written once: all of them
-    are asked for whenever the extension is loaded, as docstrings.
+    """Return the ``--help`` text of a parser, in the current language and width; cached, since loading the extension
+    asks for all of them, as docstrings.
 
     Args:
         magic: what `make` takes.
@@ -135,15 +135,15 @@ def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any
 
 
 def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespace:
-    """What a parser finds in the rest of a magic's line. A line that asks for help is not looked at any further.
+    """Parse the rest of a magic's line; ``--help`` ends the parsing.
 
     Args:
         parser: its ``prog`` is the magic, for the errors.
         line: the options, as they were typed.
-        refused: the sentence about a ``{word}`` that is no option, where it is to say what to do with it.
+        refused: a sentence about a ``{word}`` that is no option, if it should say what to do with it.
 
     Raises:
-        UsageError: an option that does not exist, or quotes that do not end; one sentence.
+        UsageError: an unknown option, or quotes that do not end; one sentence.
     """
     try:
         words = _split(line)
@@ -164,7 +164,8 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
 
 
 def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -> Callable[[str], T | None]:
-    """A line magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
+    """Return a line magic: its line parsed, its help shown, and a value that an option cannot take refused in one
+    sentence.
 
     Args:
         make: its parser, whose ``prog`` is its name.
@@ -187,13 +188,13 @@ def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -
 
 
 def numbered(word: str) -> int | None:
-    """The number of a cell, as ``7`` or ``In[7]``; None of any other word."""
+    """Return the number of a cell, as ``7`` or ``In[7]``; None of any other word."""
     number = re.fullmatch(r"(?:In\[)?(\d+)\]?", word)
     return int(number[1]) if number is not None else None
 
 
 def cell_asked(given: dict[str, Any], magic: str) -> int | None:
-    """The number of the cell that a line magic is asked about, taken out of what was given; None where none is.
+    """Return the number of the cell that a line magic is asked about, taken out of what was given; None where none is.
 
     Raises:
         UsageError: the word is no number.
@@ -219,9 +220,9 @@ def _unknown(parser: Parser, word: str) -> str:
     flag = word.split("=")[0]
     known = [name for action in parser._actions for name in action.option_strings]
     near = difflib.get_close_matches(flag, known, n=1)
-    told = (
+    text = (
         _("{magic} has no option {flag}; did you mean {near}?")
         if near
         else _("{magic} has no option {flag}; there are {flags}.")
     )
-    return told.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))
+    return text.format(magic=parser.prog, flag=flag, near=near[0] if near else "", flags=", ".join(known))

@@ -1,6 +1,6 @@
-"""What a watched cell shows: one display, a widget where asked for, cards of a story, one line where we failed.
+"""The output of a watched cell: one display, a widget on request, cards of a story, one line for an internal error.
 
-A fault of ours never reaches the user's cell, whose result stands already: it is contained here and named.
+An internal error never reaches the user's cell, which has its result already: it is contained and reported here.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:
-    """Displays a report as a widget, as a second output.
+    """Display a report as a widget, as a second output.
 
     Args:
         shell: where to show it.
-        name: the variable that holds the widget, or shall; empty for none. A widget that is there takes the report in.
-            It is displayed each time: a front end has cleared the output of a cell that runs again.
+        name: variable for the widget; empty for none. An existing widget takes the report in. It is displayed each
+            time: a front end clears the output of a cell that runs again.
     """
     try:
         from IPython.display import display
@@ -78,8 +78,8 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard], *, more: s
         from inplace_magic.render.terminal import publish
 
         with use_language(report.language, report.framework):
-            told = _(more)
-        publish(shell, to_card_mimebundle(report, hazards, more=told))
+            text = _(more)
+        publish(shell, to_card_mimebundle(report, hazards, more=text))
     except Exception as error:  # a boundary, see above
         complain(_("a finding could not be displayed"), error)
 
@@ -87,14 +87,14 @@ def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard], *, more: s
 DELAY = 1.0
 """Seconds before a bar appears; shorter work shows none."""
 DELAY_OF_RUNS = 2.0
-"""The same of runs whose number is not known beforehand."""
+"""The same for runs whose number is unknown beforehand."""
 
 
 def is_somebody_there(shell: Any = None) -> bool:
-    """True if a person looks on: a terminal, or a front end that could ask one for input.
+    """True if a person is watching: in a terminal, or in a front end that can ask for input.
 
-    nbclient, papermill and nbconvert run cells with ``allow_stdin`` off, since nobody could answer; JupyterLab,
-    Notebook, VS Code and Colab run them with it on. What a bar writes would stay in the executed notebook.
+    nbclient, papermill and nbconvert run cells with ``allow_stdin`` off, JupyterLab, Notebook, VS Code and Colab with
+    it on. A bar's text would stay in the executed notebook.
 
     Args:
         shell: IPython's shell; None outside.
@@ -107,8 +107,8 @@ def is_somebody_there(shell: Any = None) -> bool:
 
 @contextmanager
 def runs_shown(name: str, shell: Any = None) -> Iterator[None]:
-    """While the block runs, each run on copies is counted by a bar on stderr, where somebody is there and it takes
-    longer than :data:`DELAY_OF_RUNS`.
+    """In this block, count runs on copies by a bar on stderr, if a person is watching and it takes longer than
+    :data:`DELAY_OF_RUNS`.
     """
     from inplace_magic.proving.bench import each_run
 
@@ -123,7 +123,7 @@ def runs_shown(name: str, shell: Any = None) -> Iterator[None]:
 
 
 def steps(count: int, *, shell: Any = None) -> Iterable[int]:
-    """``range(count)``, with a bar on stderr where somebody is there and it takes longer than :data:`DELAY`.
+    """Return ``range(count)``, with a bar on stderr if a person is watching and it takes longer than :data:`DELAY`.
 
     The bar is text: a widget would leave an error behind in a notebook that is saved and opened again.
     """

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
-Show a report of %%inplace_watch again: the last one, or with NAME the one that `%%inplace_watch -o NAME` bound.
+Show a report of %%inplace_watch again: the last one or, with NAME, that of `%%inplace_watch -o NAME`.
 
 `report = %inplace_report` binds it to a variable instead.
 """)
 
 
 def report_parser() -> Parser:
-    """The name of a report, and how it is shown."""
+    """Return the parser: the name of a report, and how to show it."""
     parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
     parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
     flags.add(parser.options, "opened", "lang")
@@ -68,9 +68,9 @@ def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()
     kept = sorted(key for key, value in names.items() if isinstance(value, Report))
-    told = (
+    text = (
         _("`{name}` is no report; the reports are: {reports}.")
         if kept
         else _("`{name}` is no report; `{magic} -o {name}` makes one.")
     )
-    raise UsageError(told.format(name=name, reports=listed(kept), magic=MAGIC))
+    raise UsageError(text.format(name=name, reports=listed(kept), magic=MAGIC))

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Cells that were run.
+    """Cells that ran.
 
     Args:
-        texts: execution count and text, as it was typed, of each, in the order in which they ran.
-        snapshot: what they begin with, where that was kept; else what the variables hold when they are run again.
-        problem: why nothing could be kept, though it was to be.
-        may_fail: execution counts of those that failed then too, behind which the next one ran nevertheless.
-        allowed: files, commands and the network may be used again.
+        texts: execution count and typed text of each, in the order of their runs.
+        snapshot: their initial values, if stored; otherwise the variables' values at the time of the second run.
+        problem: why the initial values could not be stored, though asked for.
+        may_fail: execution counts of cells that failed then, too, and did not stop the next one.
+        allowed: allow files, commands and the network again.
     """
 
     shell: Any
@@ -43,7 +43,7 @@ class Cells:
     allowed: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _nowhere, ()  # a copy or a pickle of its report knows no shell
+        return type(None), ()  # a copy or a pickle of its report knows no shell
 
     @contextmanager
     def begun(self, _frame: FrameType | None) -> Iterator[StagedCells]:
@@ -55,7 +55,7 @@ class Cells:
 
 
 def remembered(cells: Cells) -> Cells:
-    """Return the cells with a snapshot of what they begin with, taken now; where that cannot be, with the reason."""
+    """Return the cells with a snapshot of their initial values, taken now, or with the reason why there is none."""
     from inplace_magic.rerun.twins import Snapshot
 
     try:
@@ -78,21 +78,17 @@ def another_kind(text: str) -> str:
 
 
 def _above(lines: Sequence[str]) -> int:
-    """How many lines at the top of a cell belong to magics that are seen through."""
+    """Return the number of lines of transparent magics at the top of a cell."""
     return next((n for n, line in enumerate(lines) if line.strip() and not _SEEN_THROUGH.match(line)), len(lines))
-
-
-def _nowhere() -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StagedCells:
-    """Cells whose variables are at hand."""
+    """Cells with their variables at hand."""
 
     origin: Cells
     _compiled: dict[Any, CellProgram] = field(default_factory=dict)
-    """By execution count and text: each is run many times, and nearly always as it stands."""
+    """Compiled code by execution count and text: each cell runs many times, nearly always unchanged."""
 
     def quiet(self) -> AbstractContextManager[Any]:
         """Return a context in which nothing is printed or displayed."""
@@ -106,7 +102,7 @@ class StagedCells:
 
     @contextmanager
     def program(self, changes: Mapping[Whose, list[Hunk]]) -> Iterator[CellProgram | StoryProgram]:
-        """The cells with changes, of them and of other cells and files, while the block of this runs.
+        """In this block, the program of the cells with changes of them and of other cells and files.
 
         Raises:
             CompareError: a text is not Python that can run here, or a change cannot be made.
@@ -134,11 +130,11 @@ class StagedCells:
 def program_of(
     cells: Cells, changes: Mapping[Whose, list[Hunk]], compiled: dict[Any, CellProgram] | None = None
 ) -> CellProgram | StoryProgram:
-    """Return the program of some cells, compiled under names of its own, so that the shell's record of them stays as it
-    is.
+    """Return the program of some cells, compiled under names of its own, so that the shell's record of them does not
+    change.
 
     Args:
-        compiled: what was compiled already, by execution count and text; what is compiled now is added.
+        compiled: cache of compiled code, by execution count and text.
     """
     from inplace_magic.rerun.program import StoryProgram
     from inplace_magic.source.hunks import changed

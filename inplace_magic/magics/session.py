@@ -1,7 +1,7 @@
-"""What one shell has of ours while the extension is loaded: the watch of the running cell, the story, the settings.
+"""The extension's state in one shell: the watch of the running cell, the story, the settings.
 
-IPython tells it when cells begin and end. The ``post_run_cell`` event stops a cell's watch and displays the report,
-after the cell's own output. In a notebook, a report that explains the error that left the cell comes before the
+IPython's events announce the start and end of cells. The ``post_run_cell`` event stops a cell's watch and displays the
+report, after the cell's own output. In a notebook, a report that explains the error that left the cell comes before the
 traceback, which is as high as the screen; in a terminal it comes last, since there the end is in sight.
 """
 
@@ -33,7 +33,7 @@ KEPT = 8
 """Reports of cells that can be asked for by number."""
 BELOW = N_("The report, with its fixes tried, is below the traceback.")
 MOST_FAILURES = 100
-"""Cells of which it is kept that they failed."""
+"""Number of remembered failed cells."""
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +54,7 @@ class Session:
     by_cell: dict[int, Report] = field(default_factory=dict)
     """The last report of each of the cells reported last, by execution count."""
     failed: dict[int, Failed] = field(default_factory=dict)
-    """The unwatched cells that failed, by execution count, in the order in which they did."""
+    """The failed unwatched cells, by execution count, in the order of their failures."""
     _last_error: int = field(init=False)
     """``id`` of the error that IPython showed last, by the beginning of the running cell or when it was answered."""
     replaced: list[tuple[dict[str, Any], str, Any]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Session:
 
     @property
     def last(self) -> tuple[Report, ShowOptions] | None:
-        """The report that was made last; the one of a story is made now where it was put off."""
+        """The newest report; a story's postponed report is made now."""
         if self.story is not None:
             self.story.catch_up()
         return self._last
@@ -148,7 +148,7 @@ class Session:
             show_cards(self.shell, report, raised, more=BELOW)
 
     def can_begin(self) -> None:
-        """Refuses a story inside a cell that is watched on its own."""
+        """Refuse a story inside a watched cell."""
         if self.active is not None:
             raise UsageError(
                 _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
@@ -169,7 +169,7 @@ class Session:
         return report
 
     def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
-        """Keeps a report, displays it, its findings folded where they were told before, and writes ``--save``."""
+        """Store a report, display it with known findings folded, and write ``--save``."""
         report = self.keep(report, options)
         show(self.shell, report, options.show, beside_widget=options.deliver.widget is not None, told=told)
         if options.deliver.widget is not None:
@@ -178,7 +178,7 @@ class Session:
             write(report, options.deliver.save, options.show)
 
     def end(self) -> None:
-        """Ends a watch or a story that is on, and shows its report."""
+        """End a running watch or story, and show its report."""
         self._finish(None)
         if self.story is not None:
             from inplace_magic.magics.across_cells import switch_off
@@ -192,7 +192,7 @@ class Session:
             finish(self, raised)
 
     def _leave(self, info: Any) -> Any:
-        """Takes the cell that ended off the list.
+        """Remove the ended cell from the list.
 
         It is found by identity, not by depth, since IPython announces the end of cells whose beginning it did not
         announce: a blank cell, and the one with ``%load_ext``. When an exception such as Ctrl-C leaves the cell's

@@ -13,7 +13,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class ShortTracebacks:
-    """``shell.showtraceback`` for the time of a watched cell: IPython prints before it says that the cell has ended.
+    """``shell.showtraceback`` during a watched cell: IPython prints before it announces the end of the cell.
 
     Args:
         above: called once with the error that left the cell, before its traceback is printed.
@@ -25,7 +25,7 @@ class ShortTracebacks:
         self._above = above
         self._typed = typed
         self._replaced: dict[str, tuple[Any, Any]] = {}
-        """By the name of a method of the shell: ours, and what the shell's own namespace had there before."""
+        """By method name of the shell: our method, and the one that the shell's namespace had before."""
 
     def on(self) -> None:
         """Stands in for the shell's methods."""
@@ -54,7 +54,7 @@ class ShortTracebacks:
         self._stand_in("_showtraceback", _showtraceback)
 
     def off(self) -> None:
-        """Puts the methods back, unless somebody else has put others there meanwhile."""
+        """Restore the methods, unless somebody else has replaced them meanwhile."""
         replaced, self._replaced = self._replaced, {}
         for name, (ours, before) in replaced.items():
             if vars(self._shell).get(name) is not ours:

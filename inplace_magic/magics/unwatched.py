@@ -1,4 +1,4 @@
-"""The answer below the traceback of a cell that nobody watched, and what is known of such failures."""
+"""The answer below the traceback of an unwatched cell, and the record of such failures."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def is_explained_text(text: str) -> bool:
 
 
 def hint_for(raised: BaseException | None) -> str | None:
-    """What helps with errors of PyTorch's and Paddle's about writing in place or a used-up graph, also as another's
+    """Return a hint for PyTorch's and Paddle's errors about in-place writes or a used-up graph, also as another error's
     cause; None for other errors.
 
-    Told by the text alone: nothing is imported and no code of the user's runs.
+    It reads the text alone: it imports nothing and runs no user code.
     """
     for _cause in range(_MOST_CAUSES):
         if raised is None:
@@ -76,7 +76,7 @@ class Failed:
 
 
 def failure_of(error: BaseException) -> Failed:
-    """Return what is kept of a failure: text alone."""
+    """Return the record of a failure: text alone."""
     return Failed(f"{type(error).__name__}: {_first_line(error)}", hint_for(error) is not None)
 
 
@@ -112,7 +112,7 @@ def failures_before(shell: Any) -> dict[int, Failed]:
     """
     kept = getattr(shell.history_manager, "exceptions", None)
     texts = kept.items() if isinstance(kept, dict) else ()
-    found = {number: _kept(each) for number, each in texts if each.get("ename") != UsageError.__name__}
+    found = {number: _from_shell(each) for number, each in texts if each.get("ename") != UsageError.__name__}
     error = getattr(sys, "last_value", None)
     if isinstance(error, Exception) and not isinstance(error, UsageError):
         from inplace_magic.answering.sessions import failed_cell
@@ -136,13 +136,13 @@ def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
         show_answer(shell, error, newest, below=False)
 
 
-def _kept(stored: Mapping[str, Any]) -> Failed:
-    """Return a failure from what the shell keeps of it."""
+def _from_shell(stored: Mapping[str, Any]) -> Failed:
+    """Return a failure from the shell's record."""
     text = str(stored.get("evalue", ""))
     return Failed(f"{stored.get('ename')}: {text.strip().partition(chr(10))[0][:200]}", is_explained_text(text))
 
 
 def _first_line(error: BaseException) -> str:
-    """Return the beginning of an error's text; of a text that is none, nothing: no code of the user's is run for it."""
+    """Return the beginning of an error's text; empty if the text is no string, since no user code may run."""
     text = error.args[0] if error.args else ""
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

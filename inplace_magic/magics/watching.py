@@ -46,10 +46,10 @@ class Active:
 
 
 def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
-    """Starts to watch the running cell.
+    """Start to watch the running cell.
 
     Args:
-        key: under which the cell's text is kept, see :class:`.WatchLine`.
+        key: key of the cell's text, see :class:`.WatchLine`.
 
     Raises:
         UsageError: the cell cannot be watched as asked.
@@ -93,10 +93,10 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
 
 
 def finish(session: Session, raised: BaseException | None) -> None:
-    """Ends the active watch: keeps the report, binds it to the ``--out`` name, displays it and writes ``--save``.
+    """End the active watch: store the report, bind it to the ``--out`` name, display it and write ``--save``.
 
     Args:
-        session: whose watch ends; without an active one nothing happens.
+        session: session whose watch ends; without an active one nothing happens.
     """
     active, session.active = session.active, None
     if active is None:
@@ -113,8 +113,7 @@ def finish(session: Session, raised: BaseException | None) -> None:
 
 
 def proved(report: Report, origin: Cells | None) -> Report:
-    """Return the report with its fixes tried; as it is, and a line that says so, where that failed or was
-    interrupted."""
+    """Return the report with tried fixes; unchanged, with a printed line, if that failed or was interrupted."""
     try:
         with runs_shown("--prove", origin.shell if origin is not None else None):
             report = report.prove()

@@ -1,4 +1,4 @@
-"""``%inplace_why``: why the last cell failed, though nobody watched it."""
+"""``%inplace_why``: explain why the last unwatched cell failed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 NAME = "%inplace_why"
 DESCRIPTION = N_("""\
-Say why a cell failed that was not watched: which line did it, and a fix with what trying it showed.
+Explain why an unwatched cell failed: the line that caused it, and a fix that was tried.
 
-The cell runs again, watched, on copies of everything that it reads; if an earlier cell built the graph, that one runs
-before it, on the same copies. Your own variables, gradients, generators and files stay as they are. What would write
-files, run commands or use the network is not done again, unless you say --yes.
+The cell runs again, watched, on copies of everything that it reads. An earlier cell that built its graph runs before
+it, on the same copies. Your own variables, gradients, generators and files stay as they are. The run stops before it
+writes files, runs commands or uses the network, unless you add --yes.
 """)
 EXAMPLE = N_("""\
 examples:
@@ -35,13 +35,13 @@ examples:
 
 
 def why_parser() -> Parser:
-    """The number of a cell, and how its report is shown."""
+    """Return the parser: the number of a cell, and how to show its report."""
     parser = Parser(NAME, description=_(DESCRIPTION), epilog=_(EXAMPLE), argument_default=argparse.SUPPRESS)
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last failure)")
     )
     add = parser.options.add_argument
-    add("--yes", action="store_true", help=_("do again what the cell does to files, processes and the network"))
+    add("--yes", action="store_true", help=_("let the cell use files, processes and the network again"))
     flags.add(parser.options, "out", "opened", "lang")
     parser.add_help_option()
     return parser
@@ -68,8 +68,8 @@ def why_magic(session: Session) -> Callable[[str], None]:
 
 
 def _chosen(session: Session, number: int | None) -> int:
-    """Return the cell that is asked about: the one named, else the last that failed with an error that a watch
-    explains, else the last that failed."""
+    """Return the cell in question: the named one, else the last that failed with an error that a watch explains, else
+    the last that failed."""
     if number is not None:
         return number
     if not session.failed:
@@ -79,11 +79,11 @@ def _chosen(session: Session, number: int | None) -> int:
     newest = next(reversed(session.failed))
     known = [number for number, failed in session.failed.items() if failed.explained]
     if known and known[-1] != newest:
-        told = _(
+        text = _(
             "inplace_magic: this is about Cell In[{number}]. Cell In[{newest}] failed later, for a reason of another "
             "kind ({error}); `%inplace_why {newest}` asks about it."
         )
-        print(told.format(number=known[-1], newest=newest, error=session.failed[newest].error))
+        print(text.format(number=known[-1], newest=newest, error=session.failed[newest].error))
     return known[-1] if known else newest
 
 
@@ -95,14 +95,14 @@ def _explain(session: Session, number: int, options: Options, *, allowed: bool) 
         with runs_shown(NAME, session.shell), done_again() as done:
             outcome = explained(session.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
-        told = _("Cell In[{number}] was not run to its end again: {what}. `%inplace_why {number} --yes` does it again.")
-        raise UsageError(told.format(number=number, what=stopped.sentence)) from None
+        text = _("Cell In[{number}] did not run to its end again: {what}. `%inplace_why {number} --yes` allows it.")
+        raise UsageError(text.format(number=number, what=stopped.sentence)) from None
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; your variables are as they were."))
         return
     for what, count in done.items():
-        told = _("inplace_magic: done again while fixes were tried, as `--yes` allows: {what} ({count} times).")
-        print(told.format(what=what, count=count))
+        text = _("inplace_magic: while trying fixes, as `--yes` allows: {what} ({count} times).")
+        print(text.format(what=what, count=count))
     report, failed = outcome.report, session.failed.get(number)
     if failed is not None and (said := not_again(outcome, failed.error)):
         print(said)

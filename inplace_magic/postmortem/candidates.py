@@ -89,7 +89,7 @@ def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[s
 
 
 def _whatever_wrote(flow: Flow, asked: Asked) -> tuple[Where, ...]:
-    """The lines that wrote memory which can be the one, the last first, where none of them follows a save."""
+    """Return the lines that wrote memory which can be the one, the last first, where none of them follows a save."""
     saver = asked.savers[0] if asked.savers else None
     said = flow.identified(saver.memory if saver is not None else None)
     found: dict[tuple[str, int], Where] = {}
@@ -141,7 +141,7 @@ def _of_memory(
 
 
 def _can_save(event: Event, memory: frozenset[int], saver: Saver | None) -> bool:
-    """Whether an operation had the memory where its node keeps it: as its own result, or as what it read."""
+    """True if an operation had the memory where its node keeps it: as its own result, or as what it read."""
     if not event.recorded:
         return False
     both = event.reads | event.makes
@@ -157,7 +157,7 @@ def _is_of_kind(event: Event, saver: Saver | None) -> bool:
 
 
 def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked: Asked) -> bool:
-    """Whether the versions count as many writes before and after the save as the text has, where each ran once."""
+    """True if the versions count as many writes before and after the save as the text has, where each ran once."""
     if asked.expected is None or asked.found is None:
         return True
     before = [write for write in writes if write.at < event.at]
@@ -172,12 +172,12 @@ def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked
 
 
 def _is_counted(writes: Sequence[Event]) -> bool:
-    """Whether each of some writes ran once, wrote this memory and moved its version by a known number."""
+    """True if each of some writes ran once, wrote this memory and moved its version by a known number."""
     return all(write.once and write.bumps is not None and len(write.writes) == 1 for write in writes)
 
 
 def _until_sure(writes: Sequence[Event]) -> list[Event]:
-    """The writes up to the first that certainly ran."""
+    """Return the writes up to the first that certainly ran."""
     found = []
     for write in writes:
         found.append(write)
@@ -187,7 +187,7 @@ def _until_sure(writes: Sequence[Event]) -> list[Event]:
 
 
 def _is_last_of_kind(write: Event, saver: Saver | None) -> bool:
-    """Whether a write can have left the ``grad_fn`` that the tensor has now."""
+    """True if a write can have left the ``grad_fn`` that the tensor has now."""
     if saver is None or saver.written_by is None or not write.recorded or write.nodes is None:
         return True
     return bare_node(saver.written_by) in write.nodes

@@ -80,7 +80,7 @@ def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
 
 
 def _statement(listing: Listing, where: Where) -> ast.stmt | None:
-    """The statement of a place, where it is one of this text."""
+    """Return the statement of a place, where it is one of this text."""
     node: ast.AST | None = where.node
     if node not in listing.parents:
         return None
@@ -90,7 +90,7 @@ def _statement(listing: Listing, where: Where) -> ast.stmt | None:
 
 
 def _is_plain(flow: Flow, writes: Sequence[Event]) -> bool:
-    """Whether the writes are autograd's to see, each of one tensor that a known operation of the text made and that was
+    """True if the writes are autograd's to see, each of one tensor that a known operation of the text made and that was
     given to nothing unknown."""
     memories = frozenset().union(*(write.writes for write in writes))
     for event in flow.events:
@@ -104,20 +104,21 @@ def _is_plain(flow: Flow, writes: Sequence[Event]) -> bool:
 
 
 def _is_factory(node: ast.AST) -> bool:
-    """Whether a call gives new memory, of whatever it is given: ``torch.zeros(3)``, ``x.new_zeros(3)``."""
+    """True if a call gives new memory, of whatever it is given: ``torch.zeros(3)``, ``x.new_zeros(3)``."""
     name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
     return name.removeprefix("new_").removesuffix("_like") in _FACTORIES
 
 
 def _birth(flow: Flow, write: Event) -> Event | None:
-    """The operation that made what a write wrote; None where it existed before, or comes from somewhere unknown."""
+    """Return the operation that made what a write wrote; None where it existed before, or comes from somewhere
+    unknown."""
     if any(flow.memory[number] is not None for number in write.writes):
         return None
     return next((event for event in flow.events if event.makes & write.writes and event.at < write.at), None)
 
 
 def _is_marked(listing: Listing, path: str) -> bool:
-    """Whether a tensor's memory is given away by a method, or something is set on it, that a new one has not; or an
+    """True if a tensor's memory is given away by a method, or something is set on it, that a new one has not; or an
     attribute is nowhere assigned, so that its object can refuse that."""
     parameters = {node.arg for node in listing.nodes if isinstance(node, ast.arg)} - {"self"}
     for node in listing.nodes:
@@ -132,7 +133,7 @@ def _is_marked(listing: Listing, path: str) -> bool:
 
 
 def _is_own(listing: Listing, statement: ast.stmt, path: str, writes: Sequence[Event], flow: Flow) -> bool:
-    """Whether a name is no parameter that holds what a library called the function with, as it calls hooks: that
+    """True if a name is no parameter that holds what a library called the function with, as it calls hooks: that
     library can read it afterwards."""
     scope = listing.scope_of(statement)
     given = ast.walk(scope.args) if isinstance(scope, FUNCTIONS) else ()
@@ -175,7 +176,7 @@ def _edits(listing: Listing, changes: dict[ast.stmt, Change], flow: Flow, judged
 
 
 def _keeping(flow: Flow, judged: Verdict) -> list[Event]:
-    """The operations that can save the tensor."""
+    """Return the operations that can save the tensor."""
     memories = frozenset().union(*(write.writes for write in judged.writes))
     reading = (e for e in flow.events if not e.writes and (e.reads | e.makes) & memories)
     return [event for event in reading if not (event.nodes or {""}) <= KEEP_NOTHING]
@@ -191,7 +192,7 @@ def _is_called_by(listing: Listing, event: Event, statement: ast.stmt) -> bool:
 
 
 def _before_loops(listing: Listing, statement: ast.stmt, path: str, judged: Verdict) -> ast.stmt:
-    """The statement before which one copy is enough: the loop around the write that neither saves nor binds."""
+    """Return the statement before which one copy is enough: the loop around the write that neither saves nor binds."""
     saving = {id(saver.where.node) for saver in judged.savers}
     root = path.partition(".")[0]
     for around in listing.around(statement):

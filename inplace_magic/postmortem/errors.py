@@ -87,7 +87,7 @@ def answer_to(error: BaseException, *, namespace: Mapping[str, object], cells: C
 
 
 def _chain(error: BaseException) -> Iterator[tuple[BaseException, str]]:
-    """An error and its causes, with their texts."""
+    """Yield an error and its causes, with their texts."""
     raised: BaseException | None = error
     for _cause in range(_MOST_CAUSES):
         if raised is None:

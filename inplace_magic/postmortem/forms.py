@@ -148,7 +148,7 @@ def _path(node: ast.expr) -> str | None:
 
 
 def _is_last_read(listing: Listing, statement: ast.stmt, path: str) -> bool:
-    """Whether nothing reads a local variable after a statement that leaves it as it was."""
+    """True if nothing reads a local variable after a statement that leaves it as it was."""
     scope = listing.scope_of(statement)
     if not isinstance(scope, FUNCTIONS) or not path.isidentifier():
         return False

@@ -43,7 +43,7 @@ class Saver:
 
     @property
     def is_output(self) -> bool | None:
-        """Whether it keeps its own result; None where its name for it does not say."""
+        """True if it keeps its own result; None where its name for it does not say."""
         if not self.name:
             return None
         if self.field.startswith(("result", "output")):
@@ -66,7 +66,7 @@ class Refused:
 
 
 def roots_of(stack: Iterable[FrameType]) -> list[Any]:
-    """The tensors that the innermost run of backward in a traceback was called for.
+    """Return the tensors that the innermost run of backward in a traceback was called for.
 
     What a frame holds is asked of the garbage collector: ``f_locals`` would leave a copy in the frame.
     """
@@ -80,7 +80,7 @@ def roots_of(stack: Iterable[FrameType]) -> list[Any]:
 
 
 def keeps_its_graph(stack: Iterable[FrameType]) -> bool:
-    """Whether the innermost run of backward was asked to retain the graph, or to create one."""
+    """True if the innermost run of backward was asked to retain the graph, or to create one."""
     found = False
     for frame in stack:
         if frame.f_code.co_name == "_engine_run_backward":
@@ -96,7 +96,7 @@ def _tensors(value: Any) -> list[Any]:
 
 
 def nodes_of(tensors: Iterable[Any], most: int) -> Iterator[Any]:
-    """The nodes behind tensors, the youngest first, as the engine takes them.
+    """Yield the nodes behind tensors, the youngest first, as the engine takes them.
 
     Args:
         tensors: whose backward was called; it has read their ``grad_fn`` itself.

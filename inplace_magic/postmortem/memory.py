@@ -54,7 +54,7 @@ def holders_in(scopes: Iterable[Mapping[str, object]]) -> Holders:
 
 
 def last_recorded(tensors: Iterable[Any]) -> str | None:
-    """The node of the last write that autograd recorded, or of what made the memory; None where no tensor tells.
+    """Return the node of the last write that autograd recorded, or of what made the memory; None where no tensor tells.
 
     Views are not asked: reading the ``grad_fn`` of one whose base was written changes the graph.
     """
@@ -66,7 +66,7 @@ def last_recorded(tensors: Iterable[Any]) -> str | None:
 
 
 def _tensors_of(scope: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
-    """The tensors that names lead to, with their paths, short ones first."""
+    """Yield the tensors that names lead to, with their paths, short ones first."""
     names = islice(list(scope.items()), _MOST_OBJECTS)
     level = [(name, value) for name, value in names if name[:1] != "_" and name not in ("In", "Out")]
     seen: set[int] = set()

@@ -17,17 +17,17 @@ def is_a(thing: Any, kinds: type | tuple[type, ...]) -> bool:
 
 
 def name_of(kind: type) -> str:
-    """The name of a class, whatever its metaclass says."""
+    """Return the name of a class, whatever its metaclass says."""
     return str(type.__dict__["__name__"].__get__(kind))
 
 
 def module_of(kind: type) -> str:
-    """The module of a class, whatever its metaclass says."""
+    """Return the module of a class, whatever its metaclass says."""
     return str(type.__dict__["__module__"].__get__(kind))
 
 
 def stored(thing: Any) -> dict[str, Any]:
-    """The attributes that an object keeps in its ``__dict__``."""
+    """Return the attributes that an object keeps in its ``__dict__``."""
     try:
         found = object.__getattribute__(thing, "__dict__")
     except AttributeError:
@@ -36,7 +36,8 @@ def stored(thing: Any) -> dict[str, Any]:
 
 
 def lookup(thing: Any, name: str) -> Any:
-    """An attribute that an object or its class keeps; ``Missing`` where there is none. A property is given as such."""
+    """Return an attribute that an object or its class keeps; ``Missing`` where there is none. A property is given as
+    such."""
     own = stored(thing)
     if name in own:
         return own[name]
@@ -63,8 +64,8 @@ def of_class(kind: type, name: str) -> Any:
 
 
 def unwrapped(function: Any, is_users: Callable[[str], bool]) -> tuple[Any, bool]:
-    """The function of the user's that a library's decorators such as ``@torch.no_grad()`` wrap, and whether autograd
-    records what it does."""
+    """Return the function of the user's that a library's decorators such as ``@torch.no_grad()`` wrap, and whether
+    autograd records what it does."""
     recorded = True
     for _layer in range(8):
         inner = stored(function).get("__wrapped__") if type(function) is FunctionType else None
@@ -77,7 +78,7 @@ def unwrapped(function: Any, is_users: Callable[[str], bool]) -> tuple[Any, bool
 
 
 def _switches_off(function: FunctionType) -> bool:
-    """Whether the context that a decorator of PyTorch's enters is ``no_grad`` or ``inference_mode``."""
+    """True if the context that a decorator of PyTorch's enters is ``no_grad`` or ``inference_mode``."""
     waiting = list(function.__closure__ or ())
     for cell in waiting:
         try:

@@ -66,22 +66,22 @@ class Texts:
         self._libraries = library_folders()
 
     def is_users(self, filename: str) -> bool:
-        """Whether code that was compiled under a name is the user's."""
+        """True if code that was compiled under a name is the user's."""
         return filename in self._cells or belongs_to_user(filename, self._libraries)
 
     def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
-        """The place of an instruction that ran."""
+        """Return the place of an instruction that ran."""
         return self._sources.locate(code, lasti, caller)
 
     def text(self, filename: str) -> Text | None:
-        """The text that was compiled under a name; None where it is not known, or no Python."""
+        """Return the text that was compiled under a name; None where it is not known, or no Python."""
         cell = self._cells.get(filename)
         found = readable(cell.text) if cell is not None else self._files.file(filename).versions[0]
         known = bool(found.lines) and sum(map(len, found.lines)) <= _MOST_CHARACTERS
         return found if known and found.tree is not None else None
 
     def function(self, code: CodeType) -> Function | None:
-        """The definition of a function of the user's; None where no text that is known is the one that ran."""
+        """Return the definition of a function of the user's; None where no text that is known is the one that ran."""
         filename = code.co_filename
         if not self.is_users(filename):
             return None
@@ -94,7 +94,7 @@ class Texts:
         return function_of(text, code)
 
     def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
-        """A place in a text, told by its syntax."""
+        """Return a place in a text, told by its syntax."""
         text = self.text(filename)
         lines = text.lines if text is not None else []
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
@@ -129,7 +129,7 @@ class Texts:
 
 @lru_cache(maxsize=64)
 def readable(text: str) -> Text:
-    """The text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
+    """Return the text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
     rows = text.splitlines()
     if rows and rows[0].lstrip().startswith("%%"):
         rows[0] = ""

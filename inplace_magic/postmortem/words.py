@@ -44,8 +44,8 @@ def change(line: Callsite, *, steps: bool) -> str:
     """Say what to change about the line that wrote; nobody has tried it."""
     if steps:
         return _("Compute {loss} anew after {line}.").format(loss=_("the loss"), line=_line(line))
-    told = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
-    return told.format(line=_line(line))
+    text = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
+    return text.format(line=_line(line))
 
 
 def _saver(saved: Callsite | None, node: str | None) -> str:

@@ -96,8 +96,8 @@ def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None
     if report.trace.error is None or report.trace.error[:_ALIKE] != text[:_ALIKE]:
         return None
     first, last = block.lines
-    told = RAN_AGAIN.format(first=first, last=last)
-    report = replace(report, origin=block, trace=replace(report.trace, blindness=(*report.trace.blindness, told)))
+    sentence = RAN_AGAIN.format(first=first, last=last)
+    report = replace(report, origin=block, trace=replace(report.trace, blindness=(*report.trace.blindness, sentence)))
     return proven(report, block.frame, allowed=allowed)
 
 

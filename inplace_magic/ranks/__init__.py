@@ -1,7 +1,7 @@
-"""One report of several processes: each rank watches itself, and what they have to say comes out once.
+"""One report of several processes: each rank watches itself, and their findings are printed once.
 
-``torchrun -m inplace_magic train.py`` and ``notebook_launcher(inplace_magic.watched(train))`` both end here. A rank
-that is done posts what it would say; whoever is last says it for all, those that say the same in one. Nobody waits
-long: a rank that failed holds its connections while it waits, and the others may be waiting for them. It knows reports
-as they are told, and nothing of tensors or rules.
+``torchrun -m inplace_magic train.py`` and ``notebook_launcher(inplace_magic.watched(train))`` both end here. A finished
+rank posts its text; the last rank prints all texts, equal ones once. No rank waits long: a failed rank holds its
+connections while it waits, and the others may be waiting for them. It may know the texts of reports, and nothing of
+tensors or rules.
 """

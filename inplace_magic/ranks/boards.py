@@ -1,6 +1,6 @@
-"""Where ranks leave what they have to say: a board that any of them can read when others have died.
+"""A board for the texts of ranks, readable by any rank even if others have died.
 
-In a folder, where the processes have one parent on one machine; in the store of torchrun's agent (`store.py`), which
+It is a folder if the processes have one parent on one machine, or the store of torchrun's agent (`store.py`), which
 reaches all machines.
 """
 
@@ -21,26 +21,26 @@ class Board(Protocol):
     """What all ranks of a run share."""
 
     def post(self, number: int, text: str) -> None:
-        """Leaves what a rank says; what it said before is gone."""
+        """Post a rank's text in place of its former one."""
 
     def has(self, numbers: Iterable[int]) -> bool:
-        """True if all of these have posted, or everything was told and the board is gone."""
+        """True if all of these have posted, or everything was printed and the board is gone."""
 
     def read(self, number: int) -> str | None:
-        """What a rank posted; None where it has not."""
+        """Return a rank's text, or None."""
 
     def claim(self, name: str) -> bool:
         """True if this process is the first to claim it."""
 
     def clear(self) -> None:
-        """Nobody needs it any more."""
+        """Remove the board."""
 
 
 class Folder:
-    """A board in the folder for temporary files; nobody else may write there.
+    """A board in the folder for temporary files, writable only by this user.
 
     Raises:
-        OSError: it cannot be made, or somebody else made it.
+        OSError: it cannot be made, or another user made it.
     """
 
     def __init__(self, rank: Rank) -> None:

@@ -21,7 +21,7 @@ class Rank:
     size: int
     """How many there are, two or more."""
     run: str
-    """What tells this run, and this start of it, from others."""
+    """Identifies this run, and this start of it."""
     store: tuple[str, int] | None = None
     """Host and port of the store of torchrun's agent, which outlives every rank; None where a rank holds it."""
 

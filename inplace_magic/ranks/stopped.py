@@ -1,4 +1,4 @@
-"""A rank that its launcher stops, since another has failed, tells first what it saw."""
+"""A rank that its launcher stops, because another rank failed, first reports its findings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inplace_magic.capture import forks
 
 
 class SIGTERM(BaseException):
-    """What a report takes for the end of a block that was stopped, and names; it is never raised."""
+    """Stands in a report for the end of a stopped block; it is never raised."""
 
 
 class Stopped:
@@ -28,7 +28,7 @@ class Stopped:
         self._on = False
         self._ending = False
         self.heard = False
-        """Whether the signal came: what is left to do is done in a hurry."""
+        """True after the signal: the rest is done in a hurry."""
 
     def begin(self) -> None:
         """From now on."""
@@ -40,7 +40,7 @@ class Stopped:
             forks.begins(self)
 
     def ending(self) -> None:
-        """The program is over, and what it saw is being told: that is brought to its end."""
+        """In this block the program is over and its report is finished even if the signal comes."""
         self._ending = True
 
     def end(self) -> None:

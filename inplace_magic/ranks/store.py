@@ -1,4 +1,4 @@
-"""A board in the store by which torchrun's agents find each other: one on all machines, and it outlives every rank."""
+"""A board in the store of torchrun's agents: one for all machines, and it outlives every rank."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the ranks of a run say, said once: "ranks 0–7" where they say the same, each for itself where they differ.
+"""Print the texts of all ranks once: "ranks 0–7" for equal texts, separate ones otherwise.
 
-A rank that is done posts and waits a moment for the others. The one that finds all of them says everything. Where some
-are missing, because they died, hang or still work, each group of equal ranks is said by the first that is there; who
-comes later with the same is one line.
+A finished rank posts its text and waits a moment for the others. The rank that finds all texts prints everything. If
+some are missing, because they died, hang or still work, the first rank of each group of equal ones prints its text; a
+later equal one prints one line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Said:
 
 
 def said_by(report: Report) -> Said:
-    """What a rank has to say of its report."""
+    """Return a rank's text about its report."""
     serious = [hazard for hazard in report.hazards if hazard.is_alarm]
     facts: list[Any] = [
         (hazard.code, _place(hazard.mutation), _place(hazard.saved), hazard.variable) for hazard in serious
@@ -63,12 +63,12 @@ def begin_together(rank: Rank) -> None:
 def tell_together(
     rank: Rank, report: Report, stopping: Stopped | None = None, *, quiet: bool = False, told: bool = False
 ) -> None:
-    """Says on standard error what the ranks of this run have to say, as far as nobody else does. Never raises.
+    """Print the texts of this run's ranks on standard error, unless another rank does. Never raises.
 
     Args:
-        stopping: once it was heard, the others are not waited for.
-        quiet: where nothing went wrong, say nothing.
-        told: what it has to say is in the notes of an error that somebody else shows, so nobody needs to.
+        stopping: once the signal came, do not wait for the others.
+        quiet: print nothing if nothing went wrong.
+        told: its text is in the notes of an error that the launcher shows, so no rank prints it.
     """
     try:
         board = board_of(rank)

@@ -15,18 +15,18 @@ from inplace_magic.watching.api import watch
 
 
 class watched:
-    """The same function, watched: ``notebook_launcher(watched(train), num_processes=2)``.
+    """Return the function with a watch around it: ``notebook_launcher(watched(train), num_processes=2)``.
 
-    What it returns and raises is the function's. A finding is in the notes of the error that leaves it, which launchers
-    bring back with the traceback; what raises no error is told on standard error, once for all ranks where the
-    launcher says which rank this is. It can be pickled if the function can, so processes of ``spawn`` take it.
+    Results and exceptions are the function's. A finding is in the notes of an error, which launchers return with the
+    traceback. Findings without an error appear on standard error, once for all ranks if the launcher sets the rank. It
+    can be pickled if the function can, also for ``spawn``.
 
     Args:
-        function: what each process runs.
+        function: function that each process runs.
         settings: as for :class:`inplace_magic.watch`: ``level``, ``lang`` and so on.
 
     Raises:
-        OptionError: an option that does not exist or a value it cannot take.
+        OptionError: an unknown option or an invalid value.
     """
 
     def __init__(self, function: Callable[..., Any], **settings: Any) -> None:
@@ -37,7 +37,7 @@ class watched:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         rank, watching = this_rank(), watch(**self._settings)
 
-        def told(error: BaseException | None) -> None:
+        def report_once(error: BaseException | None) -> None:
             stopping.ending()
             if watching.report is None:
                 return
@@ -49,7 +49,7 @@ class watched:
         def stopped() -> None:
             if watching.report is None:
                 watching.stop(error=SIGTERM())
-            told(None)
+            report_once(None)
 
         stopping = Stopped(stopped)
         if rank is not None:
@@ -59,10 +59,10 @@ class watched:
             with watching:
                 result = self._function(*args, **kwargs)
         except BaseException as error:
-            told(error)
+            report_once(error)
             raise
         else:
-            told(None)
+            report_once(None)
         finally:
             stopping.end()
         return result

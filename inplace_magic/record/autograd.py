@@ -117,7 +117,8 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class IdleStep:
-    """A step of an optimizer that found no gradient on any of its parameters, and so moved nothing."""
+    """A step of an optimizer that found no gradient on any of its parameters, and so moved nothing; of the first step
+    of each, those parameters that it left out."""
 
     call: int
     """How many calls had begun."""
@@ -127,4 +128,6 @@ class IdleStep:
     parameters: int
     """How many it holds."""
     held: tuple[int, ...] = ()
-    """Those of them that the watch has met."""
+    """Those of them that require one and have none, as far as the watch has met them."""
+    moved: int = 0
+    """How many had a gradient."""

@@ -196,5 +196,5 @@ def _union_reader(options: tuple[Any, ...]) -> _Reader:
 
 
 def _mismatch(wanted: str, value: Any) -> _Damage:
-    told = _("The saved report is damaged at {place}: expected {wanted}, found {found}.")
-    return _Damage(told, wanted=wanted, found=type(value).__name__)
+    text = _("The saved report is damaged at {place}: expected {wanted}, found {found}.")
+    return _Damage(text, wanted=wanted, found=type(value).__name__)

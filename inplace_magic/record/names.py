@@ -42,19 +42,6 @@ class AliasStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class LoopStatement:
-    """A ``for`` loop: ``for name, kept in feats.items():``."""
-
-    function: str
-    cell: int | None
-    file: str | None
-    line: int
-    end_line: int
-    target: str
-    over: str
-
-
-@dataclass(frozen=True, slots=True)
 class TensorName:
     """A name by which the user's namespace reaches a tensor at the end of the watch, e.g. ``D[2].weight``."""
 

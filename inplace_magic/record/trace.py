@@ -23,7 +23,6 @@ from inplace_magic.record.names import (
     InplaceModule,
     KeptByHook,
     LocalName,
-    LoopStatement,
     MethodOf,
     ModuleName,
     SourceText,
@@ -59,8 +58,6 @@ class Trace:
     """For the first writes of each place in a method."""
     holdings: tuple[Holding, ...] = ()
     """For the first passes of each writing line, and of lines that read its tensor, oldest first."""
-    loops: tuple[LoopStatement, ...] = ()
-    """The loops around entries of `kept_by_hooks`."""
     hooked_modules: tuple[str, ...] = ()
     """Paths, from the user's namespace, of modules that carry a forward hook."""
     hooked_calls: tuple[int, ...] = ()

@@ -55,7 +55,7 @@ def _text_card(reading: Reading, *, hazards: Sequence[Hazard], more: str) -> str
 
 
 def load() -> None:
-    """Loads what a display is made with, which takes a tenth of a second, before somebody waits for one."""
+    """Load the modules of a display, which takes a tenth of a second, before one is needed."""
     with suppress(Exception):  # whoever displays is told
         import inplace_magic.render.page.html  # noqa: F401
         from inplace_magic.render.graph.layout import load as load_engine
@@ -76,13 +76,13 @@ def to_mimebundle(
     beside_widget: bool = False,
     told: bool = False,
 ) -> dict[str, str]:
-    """What a notebook stores and shows for a report. Never raises.
+    """Return the MIME bundle of a report for a notebook. Never raises.
 
     Args:
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
         opened: the sections that are open at first, see `ShowOptions`.
-        beside_widget: a widget that shows the picture follows, so it is folded here where scripts run.
-        told: the findings were shown before, so their cards are folded.
+        beside_widget: a widget with the picture follows, so it is folded here if scripts run.
+        told: the findings were shown before; fold their cards.
 
     Returns:
         The report by MIME type, ``text/html`` and ``text/plain``.
@@ -91,11 +91,11 @@ def to_mimebundle(
 
 
 def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) -> dict[str, str]:
-    """What a notebook stores and shows for some findings of a report and nothing else of it. Never raises.
+    """Return the MIME bundle of some findings of a report alone. Never raises.
 
     Args:
         report: where the findings come from.
-        more: a sentence below them, on where the rest is.
+        more: a sentence below them on the rest.
 
     Returns:
         As :func:`to_mimebundle`.

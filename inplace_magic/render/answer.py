@@ -80,10 +80,10 @@ def closing(answer: Answer) -> str:
         return _("Put `%%inplace_watch` on top of the cell and run it again to see what each line did.")
     if cell is None:
         return _("– Not tried.") if answer.fix or answer.diff else ""
-    told = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
+    text = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
     if answer.fix or answer.diff:
-        told = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
-    return told.format(number=cell)
+        text = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
+    return text.format(number=cell)
 
 
 def failing_cell(answer: Answer) -> int | None:
@@ -92,7 +92,7 @@ def failing_cell(answer: Answer) -> int | None:
 
 
 def _as_below(answer: Answer) -> Answer:
-    """The answer with ``line 5`` in its sentences for lines of the cell that failed."""
+    """Return the answer with ``line 5`` in its sentences for lines of the cell that failed."""
     own = re.compile(rf"Cell In\[{failing_cell(answer)}\], line (\d+)")
 
     def said(text: str) -> str:
@@ -113,12 +113,12 @@ def _excerpts(answer: Answer) -> tuple[Excerpt, ...]:
 
 
 def _is_own(excerpts: tuple[Excerpt, ...], answer: Answer, *, below: bool) -> bool:
-    """Whether all lines are those of the cell right above."""
+    """True if all lines are those of the cell right above."""
     return below and [excerpt.source for excerpt in excerpts] == [f"Cell In[{failing_cell(answer)}]"]
 
 
 def _marks(answer: Answer) -> list[Mark]:
-    """The saver and the lines that can have written; the line that raised stands in the traceback above."""
+    """Return the saver and the lines that can have written; the line that raised stands in the traceback above."""
     cell = failing_cell(answer)
     marks: list[Mark] = []
     if answer.saved is not None:

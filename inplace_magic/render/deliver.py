@@ -1,7 +1,6 @@
-"""A report on its way out of the house: to a file, or one line where we failed.
+"""Write a report to a file, or print one line on failure.
 
-Whoever shows reports (the magics, a script's ``with watch()``) writes files this way, so that the file, the sentences
-and what happens on a fault are the same everywhere.
+The magics and a script's ``with watch()`` write files this way, with the same file, sentences and handling of failures.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
     from inplace_magic.report import Report
 
 MARK = "inplace_magic: "
-"""How what this package says of itself begins; by this one tells that an exception has its note."""
+"""The first words of this package's own messages; they also identify its note on an exception."""
 
 
 def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None = None) -> None:
-    """Saves a report to a file and says where it is. Never raises: what it is about has its result already.
+    """Save a report to a file and print its path. Never raises: the watched code has its result already.
 
     Args:
-        path: where to; the suffix picks the format.
-        told: where the sentence goes; standard output where it is None.
+        path: the file; the suffix picks the format.
+        told: stream for the sentence; None: standard output.
     """
     target = os.path.abspath(os.path.expanduser(path))
     try:
@@ -107,10 +106,10 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 
 def attach(report: Report, error: BaseException) -> None:
-    """Adds the finding to the notes of the error that ended the block, once, so that whoever shows the error shows it
-    too: a traceback, pytest, a log. Said on standard error where notes are not shown. Never raises, as :func:`write`.
+    """Add the finding to the notes of the error that ended the block, once, so that a traceback, pytest or a log shows
+    both. If notes are not shown, print it on standard error. Never raises, like :func:`write`.
 
-    Notes are those of https://peps.python.org/pep-0678, of Python 3.11 and IPython 8.14.
+    Notes: https://peps.python.org/pep-0678, Python 3.11, IPython 8.14.
     """
     try:
         from inplace_magic.render.note import to_note
@@ -127,7 +126,7 @@ def attach(report: Report, error: BaseException) -> None:
 
 
 def has_note(error: BaseException | None) -> bool:
-    """Whether one of ours was added to it."""
+    """True if the error has one of our notes."""
     notes = getattr(error, "__notes__", None)
     return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
 

@@ -66,7 +66,7 @@ class Drawing:
 
     @property
     def overview(self) -> bool:
-        """Whether its boxes are modules, and no tensor is drawn between two of them."""
+        """True if its boxes are modules, and no tensor is drawn between two of them."""
         return bool(self.whole)
 
 
@@ -133,15 +133,15 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         cut = _folded(outline.tree, roles, expanded, limit)
         if len(cut) > MAX_NODES:
             near = graph.around(_starts(graph, roles) or [graph.calls[0].key], MAX_NODES)
-            said = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
-            captions = [*captions, said.format(shown=len(near), count=len(whole))]
+            text = _("{shown} of {count} nodes are drawn: those nearest to the findings.")
+            captions = [*captions, text.format(shown=len(near), count=len(whole))]
             cut = FoldedGraph(near)
         elif cut.folds and not cut.whole:
             inside = words.calls_of(sum(fold.ran for fold in cut.folds))
-            said = ngettext(
+            text = ngettext(
                 "{calls} folded into {count} green box.", "{calls} folded into {count} green boxes.", len(cut.folds)
             )
-            captions = [*captions, said.format(calls=inside, count=len(cut.folds))]
+            captions = [*captions, text.format(calls=inside, count=len(cut.folds))]
     graph = cut.graph
     makers = _makers(whole, graph, roles)
     made = {maker.key for maker in makers.values()}
@@ -188,7 +188,8 @@ def _of_overview(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
 def _flows(
     graph: AutogradGraph, drawn: AutogradGraph, folds: tuple[Fold, ...]
 ) -> dict[tuple[str, str], tuple[TensorVertex, ...]]:
-    """The tensors that stand on arrows: from the box of their maker to that of a reader, and have none of their own."""
+    """Return the tensors that stand on arrows: from the box of their maker to that of a reader, and have none of their
+    own."""
     inside = {f"C{call}": fold.key for fold in folds for call in fold.calls}
     boxes = {tensor.key for tensor in drawn.tensors}
     tensors = {tensor.key: tensor for tensor in graph.tensors if tensor.key not in boxes}
@@ -239,12 +240,12 @@ def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
 
 
 def _is_step(tensor: TensorVertex, first: int) -> bool:
-    """Whether a parameter was written after training began: what an optimizer's step is about."""
+    """True if a parameter was written after training began: what an optimizer's step is about."""
     return tensor.mutated and tensor.is_trainable and tensor.made_by is not None and tensor.made_by > first
 
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
-    """The graph without some vertices, and without tensors that only they gave a reason to draw."""
+    """Return the graph without some vertices, and without tensors that only they gave a reason to draw."""
     edges = graph.edges
     if gone:
         edges = tuple([edge for edge in edges if edge.source not in gone and edge.target not in gone])

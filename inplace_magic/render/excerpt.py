@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
-"""What a marked line did: wrote the tensor, saved it for backward, read it for the old one, raised, or made it."""
+"""The role of a marked line: it wrote the tensor, saved it for backward, read it as the old one, raised, or made it."""
 JOIN = 5
 """Marked lines at most this far apart share a listing."""
 WAYS = 2
@@ -61,18 +61,18 @@ class Excerpt:
 
 
 def excerpts(hazard: Hazard, trace: Trace) -> tuple[Excerpt, ...]:
-    """The finding's listings: the one with the first write, then those of the save, the later writes, the read and the
-    error, as they came in time; several cells of a notebook as they were run. The lines of a listing stand as in
-    the source."""
+    """Return the finding's listings: the one with the first write, then those of the save, the later writes, the read
+    and the error, as they came in time; several cells of a notebook as they were run. The lines of a listing stand as
+    in the source."""
     return listings_of(_marks(hazard, trace), trace, hazard.mutation)
 
 
 def listings_of(marks: Sequence[Mark], trace: Trace, first: Callsite | None = None) -> tuple[Excerpt, ...]:
-    """Listings of marked lines.
+    """Return listings of marked lines.
 
     Args:
-        trace: which cell was watched, and its text.
-        first: whose listing comes first where the lines are not those of several cells.
+        trace: the trace, with the watched cell and its text.
+        first: the place whose listing comes first, unless the lines are from several cells.
     """
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
@@ -109,8 +109,8 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
             marks += [mark_of("overwritten", again_here, site, cell) for site in ways[:WAYS]]
             if len(ways) > WAYS:
                 more = len(ways) - WAYS
-                said = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
-                marks[-1] = replace(marks[-1], detail=said.format(count=more))
+                text = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
+                marks[-1] = replace(marks[-1], detail=text.format(count=more))
     if hazard.read is not None:
         here, sees = (read, "") if read else (_("read here"), _("sees the new values"))
         marks.append(mark_of("read", here, hazard.read, cell, sees))
@@ -124,7 +124,7 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
 
 
 def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
-    """The places of each line, each once, in their order."""
+    """Return the places of each line, each once, in their order."""
     lines: dict[tuple[int, str, int], dict[Callsite, None]] = {}
     for site in sites:
         lines.setdefault(_key(site), {})[site] = None
@@ -132,7 +132,7 @@ def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
 
 
 def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
-    """A mark, with the places of the user's own that led to its line, up to the cell that is numbered so."""
+    """Return a mark, with the places of the user's own that led to its line, up to the cell that is numbered so."""
     seen = {(caller.place, caller.text): caller for caller in reversed(words.callers(site, cell))}
     return Mark(role, text, detail, site, tuple(reversed(seen.values())))
 
@@ -181,7 +181,7 @@ def _text_of(site: Callsite | None) -> str:
 
 
 def to_lines(excerpt: Excerpt) -> list[str]:
-    """The listing as text, the guilty line marked by ``>``."""
+    """Return the listing as text, the guilty line marked by ``>``."""
     lines = [f"{excerpt.source}:"]
     width = max((len(str(line.number)) for line in excerpt.lines), default=1)
     code = max((lettering.width(line.text) for line in excerpt.lines), default=0)

@@ -9,7 +9,7 @@ JOINERS = "\u200c\u200d"
 
 
 def printable(text: str) -> str:
-    """The text on one line, with what is not a letter to see replaced.
+    """Return the text on one line, with invisible characters replaced.
 
     Neither XML nor UTF-8 can carry control characters and lone surrogates; a terminal obeys escape sequences; and marks
     that turn the direction of writing show code in another order than Python reads it.
@@ -26,7 +26,7 @@ def _printable(letter: str) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """At most ``length`` characters; an ellipsis stands for what is left out at the end."""
+    """Return at most ``length`` characters; an ellipsis marks a cut end."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
@@ -36,18 +36,20 @@ def width(text: str) -> int:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """The text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
+    """Return the text with spaces up to a number of columns, at its right, or at its left to stand `right`."""
     spaces = " " * (columns - width(text))
     return spaces + text if right else text + spaces
 
 
 def rows_shown(count: int, most: int) -> int:
-    """How many of a table's rows to show: all up to `most`; of more a sixth less than that, since it is cut anyway."""
+    """Return the number of table rows to show: all up to `most`; of more, a sixth less than `most`, since it is cut
+    anyway."""
     return most if count <= most else most * 5 // 6
 
 
 def first_sentence(message: str) -> str:
-    """The message up to the first full stop outside backticks; a Latin one ends a sentence where a space follows."""
+    """Return the message up to the first full stop outside backticks; a Latin one ends a sentence where a space
+    follows."""
     quoted = False
     for position, letter in enumerate(message):
         if letter == "`":

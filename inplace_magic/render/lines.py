@@ -34,6 +34,8 @@ class Step:
     """Whether all of them have the shape and dtype of the last one."""
     one_base: bool = True
     """Whether all views are of one tensor."""
+    written: str | None = None
+    """What the line calls the tensor that it wrote."""
 
     @property
     def kind(self) -> str:
@@ -64,7 +66,9 @@ def lines_of(story: Story) -> tuple[LineStory, ...]:
         if call.error is not None:
             _repeated(steps, ("raised", call.error), call).error = call.error  # of a call within it, too
     return tuple(
-        LineStory(site, tuple(step.frozen() for step in steps.values())) for site, steps in stories.values() if steps
+        LineStory(site, tuple(step.frozen(story) for step in steps.values()))
+        for site, steps in stories.values()
+        if steps
     )
 
 
@@ -95,9 +99,11 @@ class _Repeated:
         self.one_shape = self.one_shape and _are_of_one_shape(row.after, self.effect.after)
         self.one_base = self.one_base and _are_one_tensor(row.base, self.effect.base)
 
-    def frozen(self) -> Step:
+    def frozen(self, story: Story) -> Step:
+        wrote = self.effect if self.effect is not None and self.effect.kind == "mutated" else None
+        written = story.bindings.written_as(self.call, wrote.tensor) if wrote is not None else None
         seen = (self.effect, self.last, self.count, self.error, self.rebinding, self.mixed)
-        return Step(self.call, *seen, one_shape=self.one_shape, one_base=self.one_base)
+        return Step(self.call, *seen, one_shape=self.one_shape, one_base=self.one_base, written=written)
 
 
 def _are_of_one_shape(one: TensorMetadata | None, other: TensorMetadata | None) -> bool:
@@ -163,7 +169,7 @@ def step_label(step: Step, names: dict[int, str]) -> str:
         return ""
     first = tensor_label(step.effect.tensor, names)
     if step.count == 1 or step.last is None or not step.mixed:
-        return first
+        return tensor_label(step.effect.tensor, names, step.written)
     if step.count == 2:
         return f"{first}, T{step.last.tensor}"
     all_between = step.last.tensor - step.effect.tensor == step.count - 1

@@ -1,8 +1,8 @@
-"""HTML in plain tags with inline styles, every text escaped: what a notebook keeps when it does not trust the author.
+"""HTML in plain tags with inline styles, every text escaped, so that an untrusted notebook keeps it.
 
 An untrusted JupyterLab drops ``<style>``, scripts, inline ``<svg>`` and every CSS value outside its list (among them
 ``var(...)``, ``inherit`` and ``overflow-wrap:anywhere``), so styles here are literal. JupyterLab's own rules colour
-rows and ``<code>`` for the theme, fix column widths, and align and wrap cells; what they set is therefore set here
+rows and ``<code>`` for the theme, fix column widths, and align and wrap cells. So the styles here set all of this
 again, and a light card lies under everything. A style on each cell would be most of a table's bytes, so a cell says
 only what its table cannot: its padding is the theme's, or that of ``cellpadding`` where no theme sets one.
 """
@@ -53,12 +53,12 @@ _ENCODED = {letter: f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}
 
 
 def esc(text: str) -> str:
-    """The text, safe between tags and inside a quoted attribute; the end of a very long one is left out."""
+    """Return the text, safe between tags and inside a quoted attribute; the end of a very long one is left out."""
     return html.escape(printable(shortened(text, MAX_TEXT)), quote=True)
 
 
 def tag(name: str, css: str, *children: str, **attributes: str) -> str:
-    """An element; the children are markup already, the attributes are escaped here."""
+    """Return an element; the children are markup already, the attributes are escaped here."""
     given = {"style": css, **attributes} if css else attributes
     return f"<{name}{''.join(_attribute(*each) for each in given.items())}>{''.join(children)}</{name}>"
 
@@ -70,12 +70,12 @@ def _attribute(key: str, value: str) -> str:
 
 
 def code(text: str) -> str:
-    """A piece of code within a sentence."""
+    """Return a piece of code within a sentence."""
     return tag("code", CODE, esc(text))
 
 
 def prose(text: str) -> str:
-    """A sentence in which backticks mark code, as messages of findings have them."""
+    """Return a sentence in which backticks mark code, as messages of findings have them."""
     parts = shortened(text, MAX_TEXT).split("`")
     if len(parts) % 2 == 0:  # An odd number of backticks: nothing can be told about pairs, show the text as it is.
         return esc(text)
@@ -83,7 +83,7 @@ def prose(text: str) -> str:
 
 
 def image(svg: str, alt: str, css: str, **attributes: str) -> str:
-    """An SVG as a picture in an ``<img>``, the one form of it that every front end keeps.
+    """Return an SVG as a picture in an ``<img>``, the one form of it that every front end keeps.
 
     The SVG stands in the address as text. In base64 it would be a third longer, and a notebook file, which is JSON,
     writes a ``"`` as two characters: so quotation marks within tags become ``'``. Of the rest only what an address or
@@ -97,7 +97,7 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
 
 
 def card(*children: str) -> str:
-    """An output of ours that is not live, and what makes it follow a dark theme."""
+    """Return an output of ours that is not live, and what makes it follow a dark theme."""
     return f"{tag('div', CARD, *children, class_='inplace-magic')}<script>{theme_script()}</script>"
 
 
@@ -107,7 +107,7 @@ def reached(markup: str) -> str:
 
 
 def details(title: str, *children: str, opened: bool = False) -> str:
-    """A section that folds without a script; folded ones stand beside each other."""
+    """Return a section that folds without a script; folded ones stand beside each other."""
     start = "<details open>" if opened else f'<details style="{BESIDE}">'
     return f"{start}{tag('summary', SUMMARY, esc(title))}{''.join(children)}</details>"
 
@@ -127,7 +127,7 @@ def table(
     name: str = "",
     wraps: bool = False,
 ) -> str:
-    """A table of markup cells; an empty one carries no style, since most of a table's bytes would be styles.
+    """Return a table of markup cells; an empty one carries no style, since most of a table's bytes would be styles.
 
     A column that is empty in every row is left out.
 

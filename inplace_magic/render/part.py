@@ -21,7 +21,7 @@ _BEGINNING = 4
 
 
 def part_of(report: Report, most: int) -> Trace:
-    """The trace, or where it has more than so many calls, a part of half as many."""
+    """Return the trace, or where it has more than so many calls, a part of half as many."""
     trace = report.trace
     if len(trace.calls) <= most:
         return trace
@@ -74,11 +74,11 @@ def said_of_the_part(report: Report, part: Trace) -> str:
     shown, kept, ran = len(part.calls), len(report.trace.calls), len(report.trace.calls) + report.trace.discarded
     if shown == ran:
         return ""
-    said = _(
+    text = _(
         "Picture, timeline, tables and the counts in them are of {shown} of the {count} calls: the first, the latest "
         "and those of the findings."
     )
     frame = words.of_report(report, "to_frame")
     whole = _("{frame} has all of them.") if kept == ran else _("{frame} has the {kept} that were kept.")
-    told = sentences(said, whole) if shown < kept else said
+    told = sentences(text, whole) if shown < kept else text
     return told.format(shown=f"{shown:,}", count=f"{ran:,}", kept=f"{kept:,}", frame=frame)

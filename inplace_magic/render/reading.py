@@ -14,12 +14,14 @@ from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.analysis.tree.folds import holes_of
+from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.render.part import part_of, said_of_the_part
+from inplace_magic.render.words import tensor_label
 from inplace_magic.report import Report
 
 P = ParamSpec("P")
@@ -114,7 +116,8 @@ class Reading:
         return outline_of(self.graph, self.report.findings, modules, holes_of(self.trace.calls))
 
     def drawing(self, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> Drawing:
-        """The graph as it is drawn, for its picture and for the script beside it; the arguments are `drawing_of`'s."""
+        """Return the graph as it is drawn, for its picture and for the script beside it; the arguments are
+        `drawing_of`'s."""
         return self._drawings(frozenset(expanded), limit)
 
     @cached_property
@@ -139,7 +142,7 @@ class Reading:
 
     @property
     def knows_memory(self) -> bool:
-        """Whether bytes were recorded at all; level ``writes`` records none."""
+        """True if bytes were recorded at all; level ``writes`` records none."""
         return self.trace.level != "writes"
 
     @cached_property
@@ -165,6 +168,15 @@ class Reading:
     def on_storage(self) -> dict[int, list[int]]:
         """The tensors that calls took and gave on each storage."""
         return self.bindings.by_storage
+
+    def written_as(self, tensor: TensorVertex) -> str | None:
+        """What the line that wrote a version calls the tensor; None where no line did, or it has no name there."""
+        call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" and tensor.made_by is not None else None
+        return self.bindings.written_as(call, tensor.tensor) if call is not None else None
+
+    def label(self, tensor: TensorVertex) -> str:
+        """``T4 probs``, see :func:`.words.tensor_label`."""
+        return tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

@@ -34,7 +34,7 @@ class Roles:
 
 
 def roles_of(graph: AutogradGraph, findings: tuple[Hazard, ...]) -> Roles:
-    """The roles that the findings give to the graph's vertices; notes give none."""
+    """Return the roles that the findings give to the graph's vertices; notes give none."""
     roles = Roles()
     for finding in findings:
         if not finding.is_alarm or finding.call is None:

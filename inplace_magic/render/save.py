@@ -118,7 +118,8 @@ def _replace(target: Path, content: str | bytes) -> None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, else those of a new file; a temporary file has narrower ones."""
+    """Return the permissions of the file that is replaced, else those of a new file; a temporary file has narrower
+    ones."""
     try:
         return target.stat().st_mode & 0o7777
     except FileNotFoundError:

@@ -19,7 +19,7 @@ from inplace_magic.render import words
 def without_temporaries(
     graph: AutogradGraph, keep: Collection[str], *, overview: bool = False
 ) -> tuple[AutogradGraph, dict[str, list[str]]]:
-    """The graph without the boxes of temporaries, and by call key what its box says instead.
+    """Return the graph without the boxes of temporaries, and by call key what its box says instead.
 
     A temporary has no name, one version and one maker that makes nothing else, and something uses it. In an overview
     it is whatever has a maker and is used: what flows stands on the arrows.
@@ -49,9 +49,9 @@ def without_temporaries(
     notes: dict[str, list[str]] = {}
     for tensor in graph.tensors:
         if tensor.key in gone:
-            said = _("gives {tensor}, kept for backward") if gone[tensor.key] in kept else _("gives {tensor}")
+            text = _("gives {tensor}, kept for backward") if gone[tensor.key] in kept else _("gives {tensor}")
             label = f"{words.tensor_label(tensor.tensor, {})}  {words.shape(tensor.facts)}"
-            notes.setdefault(gone[tensor.key], []).append(said.format(tensor=label))
+            notes.setdefault(gone[tensor.key], []).append(text.format(tensor=label))
     shown = replace(
         graph,
         tensors=tuple(tensor for tensor in graph.tensors if tensor.key not in gone),

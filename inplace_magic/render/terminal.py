@@ -54,7 +54,7 @@ def publish(shell: Any, bundle: Mapping[str, str], *, apart: bool = False) -> No
 
 
 def fitted(text: str, stream: TextIO) -> str:
-    """The text as it is printed to a stream: wrapped and coloured where that is a terminal."""
+    """Return the text as it is printed to a stream: wrapped and coloured where that is a terminal."""
     try:
         terminal = stream.isatty()
     except (AttributeError, ValueError):  # an object of the program's that is no file, or a closed one

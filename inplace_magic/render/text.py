@@ -26,7 +26,8 @@ MAX_CELL = 160
 
 @in_its_language
 def to_text(report: Report) -> str:
-    """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
+    """Return the whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not
+    seen."""
     return text_of(Reading(report, most=MOST_IN_A_FILE))
 
 
@@ -150,5 +151,5 @@ def _section(title: str, lines: Sequence[str]) -> str:
 
 
 def _left_out(more: int, whole: str) -> list[str]:
-    said = _("... and {count} more lines; {frame} gives everything.")
-    return [said.format(count=more, frame=whole)] if more > 0 else []
+    text = _("... and {count} more lines; {frame} gives everything.")
+    return [text.format(count=more, frame=whole)] if more > 0 else []

@@ -27,12 +27,13 @@ _NEEDLESS_BREAK = re.compile(r"(?<=[{(;,])\n")
 
 
 def text_of(name: str) -> str:
-    """A file in ``js``, as it stands there."""
+    """Return a file in ``js``, as it stands there."""
     return files("inplace_magic.render").joinpath(f"js/{name}").read_text(encoding="utf-8")
 
 
 def minified(script: str) -> str:
-    """A script of ours without comments, indentation and spaces around signs; no name and no string is changed."""
+    """Return a script of ours without comments, indentation and spaces around signs; no name and no string is
+    changed."""
     kept = _PIECES.sub(lambda piece: piece["whole"] or "", script)
     lines = "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
     return _NEEDLESS_BREAK.sub("", lines)
@@ -61,7 +62,7 @@ def style_sheet() -> str:
 
 @cache
 def theme_script() -> str:
-    """The script of what is not live, which makes it follow the theme."""
+    """Return the script of what is not live, which makes it follow the theme."""
     parts = "\n".join(text_of(part) for part in ("themed.js", "picture.js"))
     return minified(text_of("dark.js").replace("PARTS", parts)).replace("SHEET", _dark_sheet())
 

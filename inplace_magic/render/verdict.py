@@ -15,7 +15,8 @@ from inplace_magic.report import Report
 
 @in_its_language
 def verdict(report: Report) -> str:
-    """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
+    """Return one sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was
+    found."""
     return lettering.printable(_verdict(report))
 
 
@@ -48,10 +49,10 @@ def _counted(report: Report) -> str:
         return _("{calls}, {kept} of them kept").format(calls=said, kept=f"{len(calls):,}")
     own, others = count_writes([call for call in calls if call.error is None])
     if others:
-        told = _("{calls}, in-place: {count} by your lines, {others} inside layers, initialisation and optimizers")
+        text = _("{calls}, in-place: {count} by your lines, {others} inside layers, initialisation and optimizers")
     else:
-        told = _("{calls}, {count} of them in-place") if own else _("{calls}, none of them in-place")
-    return told.format(calls=said, count=own or _("none"), others=others)
+        text = _("{calls}, {count} of them in-place") if own else _("{calls}, none of them in-place")
+    return text.format(calls=said, count=own or _("none"), others=others)
 
 
 def _fine(report: Report) -> str:
@@ -61,10 +62,10 @@ def _fine(report: Report) -> str:
     unseen = listed(unseen_work(report.trace.blindness))
     said = _counted(report)
     if raised := sum(call.error is not None for call in calls):
-        told = _("{said}, {count} raised an error")  # of several cells one can have ended with it
+        text = _("{said}, {count} raised an error")  # of several cells one can have ended with it
         if report.trace.cell is not None or all(call.callsite is None or call.callsite.cell is None for call in calls):
-            told = _("{said}, {count} raised an error that the code caught")
-        said = told.format(said=said, count=raised)
+            text = _("{said}, {count} raised an error that the code caught")
+        said = text.format(said=said, count=raised)
     if notes := len(report.findings):
         said = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes).format(
             said=said, count=notes
@@ -72,21 +73,21 @@ def _fine(report: Report) -> str:
     if report.trace.faults:
         said = _("{said}; a part of this report failed, see below").format(said=said)
     if not calls:
-        told = _("Nothing was judged: {said}.")
+        text = _("Nothing was judged: {said}.")
         if unseen:
-            told = _("Nothing was judged: {said}; the work may have run in {unseen}.")
-        return told.format(said=said, unseen=unseen)
+            text = _("Nothing was judged: {said}; the work may have run in {unseen}.")
+        return text.format(said=said, unseen=unseen)
     if unseen:
-        told = _("Nothing wrong found in what was seen: {said}. Not seen: {unseen}.")
+        text = _("Nothing wrong found in what was seen: {said}. Not seen: {unseen}.")
         if report.trace.discarded:
-            told = _("{said}; nothing wrong found in those. Not seen: {unseen}.")
-        return told.format(said=said, unseen=unseen)
-    told = _("{said}; nothing wrong found in those.") if report.trace.discarded else _("Nothing wrong found: {said}.")
-    return told.format(said=said)
+            text = _("{said}; nothing wrong found in those. Not seen: {unseen}.")
+        return text.format(said=said, unseen=unseen)
+    text = _("{said}; nothing wrong found in those.") if report.trace.discarded else _("Nothing wrong found: {said}.")
+    return text.format(said=said)
 
 
 def is_unexplained(report: Report) -> bool:
-    """Whether autograd refused what the block did, and no finding tells why. Any other error is none of ours."""
+    """True if autograd refused what the block did, and no finding tells why. Any other error is none of ours."""
     trace = report.trace
     return trace.error is not None and (
         trace.refusal is not None or any(call.refusal is not None and call.error == trace.error for call in trace.calls)
@@ -98,15 +99,15 @@ def _stopped(report: Report, error: str) -> str:
     call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
     kind = error.split(":", 1)[0]
     if kind == "KeyboardInterrupt":
-        said = _("The watched code was interrupted. Until then: {done}.")
+        text = _("The watched code was interrupted. Until then: {done}.")
     elif kind == "SIGTERM":
-        said = _("The watched code was stopped by SIGTERM. Until then: {done}.")
+        text = _("The watched code was stopped by SIGTERM. Until then: {done}.")
     elif call is None:
-        said = _("The watched code raised `{error}`. Until then: {done}.")
+        text = _("The watched code raised `{error}`. Until then: {done}.")
     else:
-        said = _("`{call}` ({place}) raised `{error}`. Until then: {done}.")
+        text = _("`{call}` ({place}) raised `{error}`. Until then: {done}.")
     place, name = (words.place(call.callsite), call.name) if call is not None else ("", "")
-    told = said.format(error=kind, done=_counted(report), call=name, place=place)
+    told = text.format(error=kind, done=_counted(report), call=name, place=place)
     return f"{SEVERITY_SYMBOL['info']} {told}"
 
 
@@ -123,11 +124,11 @@ def _unexplained(report: Report, error: str) -> str:
 
 
 def headline(finding: Hazard, trace: Trace) -> str:
-    """The finding in one sentence; a line of the watched cell is named without the cell."""
+    """Return the finding in one sentence; a line of the watched cell is named without the cell."""
     if finding.saved is None or finding.mutation is None or finding.severity != "error":
         return lettering.first_sentence(finding.message)
     who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")
-    said = (
+    text = (
         _(
             "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward raised an "
             "error."
@@ -139,4 +140,4 @@ def headline(finding: Hazard, trace: Trace) -> str:
         )
     )
     write, save = (words.place_in(site, trace) for site in (finding.mutation, finding.saved))
-    return said.format(tensor=who, write=write, save=save)
+    return text.format(tensor=who, write=write, save=save)

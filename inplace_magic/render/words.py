@@ -47,10 +47,17 @@ ORIGINS = {
 """How a version of a tensor came about."""
 
 
-def tensor_label(tensor: int, names: dict[int, str]) -> str:
-    """``T4 probs``, or ``T4`` for a tensor without a name."""
-    name = names.get(tensor)
-    return f"T{tensor} {shortened(name, MAX_NAME)}" if name else f"T{tensor}"
+def tensor_label(tensor: int, names: dict[int, str], written: str | None = None) -> str:
+    """``T4 probs``, or ``T4`` for a tensor without a name; ``T4 probs = p`` where the line that wrote it says ``p``.
+
+    Args:
+        written: what the line that wrote it calls it, if known.
+    """
+    name = names.get(tensor) or written
+    if not name:
+        return f"T{tensor}"
+    other = written is not None and written.rpartition(".")[2] != name.rpartition(".")[2]
+    return f"T{tensor} {shortened(name, MAX_NAME)}{f' = {shortened(written, MAX_NAME)}' if written and other else ''}"
 
 
 def version(number: int | None) -> str:
@@ -121,7 +128,7 @@ def effect_phrase(row: Effect, names: dict[int, str]) -> str:
 
 
 def _sameness(row: Effect) -> tuple[bool, bool]:
-    """Whether it is the object that went in, and whether it is the memory that went in."""
+    """Say whether the result is the input object, and whether it is on the input's memory."""
     if row.kind == "mutated":
         return True, True
     if row.kind in ("reshaped", "returned"):
@@ -131,7 +138,7 @@ def _sameness(row: Effect) -> tuple[bool, bool]:
 
 
 def same_object(row: Effect) -> str:
-    """Whether it is the object that went in, and whether it is the memory that went in."""
+    """Return whether it is the object that went in, and whether it is the memory that went in."""
     return {
         (True, True): _("same object, same memory"),
         (True, False): _("same object, other memory"),
@@ -179,7 +186,7 @@ def bytes_of(count: int) -> str:
 
 
 def one_of(table: Mapping[str, str], word: str) -> str:
-    """A word of :data:`KINDS` or :data:`ORIGINS` for the reader; another one as it is."""
+    """Return a word of :data:`KINDS` or :data:`ORIGINS` for the reader; another one as it is."""
     return _(table[word]) if word in table else word
 
 
@@ -230,12 +237,12 @@ def of_report(report: Report, code: str) -> str:
 
 
 def code_of(site: Callsite | None) -> str:
-    """The source line without surrounding space; empty when unknown."""
+    """Return the source line without surrounding space; empty when unknown."""
     return "" if site is None else site.text.strip()
 
 
 def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, ...]:
-    """The places in the user's code that led to a line, the nearest first, up to the line of the watched cell.
+    """Return the places in the user's code that led to a line, the nearest first, up to the line of the watched cell.
 
     Args:
         cell: execution count of the watched cell; what called that cell (a script that runs notebooks) is left out.

@@ -13,9 +13,9 @@ import torch
 from inplace_magic.capture.torch import describe
 
 _MOST = 2000
-"""Gradients that are kept."""
+"""Most stored gradients."""
 _MOST_NODES = 20_000
-"""Nodes of a graph in which leaves are looked for."""
+"""Most nodes of a graph searched for leaves."""
 
 
 @contextmanager
@@ -30,20 +30,20 @@ def replaced(grad: Callable[..., Any], backward: Callable[..., Any]) -> Iterator
 
 
 def listed(tensors: Any) -> list[Any]:
-    """Return the roots or the inputs of a backward, of which one alone needs no list."""
+    """Return the roots or the inputs of a backward as a list; a single one need not be in a list."""
     return [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
 
 
 @dataclass(slots=True)
 class TakenGradients:
-    """Gradients in the order in which they were taken: of which tensor, whether by ``grad``, and a copy."""
+    """Gradients in order: their tensor, whether ``grad`` took them, and a copy."""
 
     gradients: list[tuple[torch.Tensor, bool, torch.Tensor]] = field(default_factory=list)
     roots: list[torch.Tensor] | None = None
-    """Copies of what the first backward began with, such as the loss; None before one."""
+    """Copies of the roots of the first backward, such as the loss; None before it."""
 
     def note_roots(self, tensors: Any) -> None:
-        """Keeps what a backward begins with, of the first one."""
+        """Store the roots of the first backward."""
         if self.roots is None:
             self.roots = [each.detach().clone() for each in listed(tensors) if isinstance(each, torch.Tensor)]
 
@@ -55,8 +55,8 @@ class TakenGradients:
 
 @contextmanager
 def gradients_noted() -> Iterator[TakenGradients]:
-    """While the block runs, ``torch.autograd.grad`` and ``backward`` note what they give: no variable shows what the
-    first one gives, nor the gradients of the parameters of a function that has returned."""
+    """In this block, note the gradients of ``torch.autograd.grad`` and ``backward``: no variable shows the results of
+    ``grad``, nor the gradients of parameters of a function that has returned."""
     taken = TakenGradients()
     grad, backward = torch.autograd.grad, torch.autograd.backward
 
@@ -80,8 +80,8 @@ def gradients_noted() -> Iterator[TakenGradients]:
 
 @contextmanager
 def values_only() -> Iterator[TakenGradients]:
-    """While the block runs, nothing has a graph, so that PyTorch refuses no write, and the first backward ends it: the
-    values that a program has up to there, where autograd refuses it."""
+    """In this block nothing has a graph, so PyTorch refuses no write, and the first backward ends the run: it gives the
+    values up to there of a program that autograd refuses."""
     taken = TakenGradients()
 
     def begun(tensors: Any, *_args: Any, **_kwargs: Any) -> None:
@@ -93,7 +93,7 @@ def values_only() -> Iterator[TakenGradients]:
 
 
 class Stopped(BaseException):
-    """A run has gone as far as it is to go."""
+    """Ends a run at its planned end."""
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ def backwards_counted(most: int | None) -> Iterator[Passes]:
 
 @contextmanager
 def graphs_kept() -> Iterator[None]:
-    """While the block runs, no backward frees its graph, so that one may be gone through again with what it saved."""
+    """In this block no backward frees its graph, so that a second backward can use the saved tensors."""
 
     def keeping(function: Any, place: int) -> Any:
         def kept(*args: Any, **kwargs: Any) -> Any:

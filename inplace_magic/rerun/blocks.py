@@ -43,7 +43,7 @@ class Block:
         return cls(frame.f_code, frame.f_lineno, frame.f_globals if outside else None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _nowhere, ()  # a copy or a pickle of its report knows no process
+        return type(None), ()  # a copy or a pickle of its report knows no process
 
     def statements(self, tree: ast.Module, line: int) -> list[ast.stmt]:
         """What stands in the block.
@@ -83,10 +83,6 @@ class Block:
             frame = frame.f_back
         lines = tuple(line.rstrip("\n") for line in linecache.getlines(self.code.co_filename))
         yield Staged(self, lines, namespace)
-
-
-def _nowhere() -> None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,12 +13,12 @@ from inplace_magic.rerun.settings import cuda_is_used
 
 GIB = 1024**3
 SHARE = 0.5
-"""Of what is free: copies that take more are told of beforehand."""
+"""Share of free memory above which copies are announced."""
 
 
 def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
-    """Return a sentence where copies of these tensors take over half of the memory that is free; empty where they do
-    not, or where that is not known."""
+    """Return a sentence if copies of these tensors take more than half of the free memory; empty otherwise or if
+    unknown."""
     needed: dict[torch.device, dict[int, int]] = {}
     for tensor in tensors:
         storage = describe.storage(tensor)
@@ -56,7 +56,7 @@ def free_bytes(device: torch.device) -> int | None:
 
 
 def _in_reserve(device: torch.device) -> int:
-    """What the caching allocator holds of a GPU and can give at once: no tensor is on it, and no stream works on it."""
+    """Return the bytes that the caching allocator can give at once: no tensor is on them, and no stream uses them."""
     try:
         counts = torch.cuda.memory_stats(device)
     except RuntimeError:  # an allocator of the program's own (`CUDAPluggableAllocator`) counts nothing

@@ -1,12 +1,11 @@
-"""A second run that nobody outside the process notices: no file is written, no process begun, no connection opened.
+"""A second run without effects outside the process: it writes no file, starts no process, opens no connection.
 
-What a program does to the world is seen by Python's audit events (https://docs.python.org/3/library/audit_events.html)
-before it is done. A second run that is about to write ``log.txt`` is stopped there, by an exception that no ``except
-Exception`` of the program swallows; what it did until then it did to copies. An audit hook cannot be taken off again,
-and Python calls it for each ``id(x)``: it is added with the first second run, and outside of one it is a function in C
-that does nothing.
+Python's audit events (https://docs.python.org/3/library/audit_events.html) announce such acts. A second run that is
+about to write ``log.txt`` is stopped there, by an exception that no ``except Exception`` of the program catches; until
+then it has changed only copies. An audit hook cannot be removed, and Python calls it for each ``id(x)``: it is added
+with the first second run, and outside of one it is a C function that does nothing.
 
-Not seen: what C++ code writes by itself; of PyTorch's own, ``torch.save`` is looked after here.
+Writes by C++ code are not seen, except ``torch.save``, which this module handles.
 """
 
 from __future__ import annotations
@@ -43,16 +42,16 @@ _EVENTS = {
     **dict.fromkeys(("ftplib.connect", "smtplib.connect", "http.client.connect"), "net"),
     "builtins.input": "input",
 }
-"""Audit events that change something outside of the process, and which sentence tells them."""
+"""Audit events that change something outside the process, and their sentences."""
 
 _HEARD = frozenset((*_EVENTS, "open"))
 
 
 class Repeated(BaseException):
-    """A second run was about to do again what cannot be done on a copy.
+    """A second run was about to act outside the copies.
 
     Args:
-        sentence: what it was, to follow "The cell was not run to its end again: ".
+        sentence: the act, to follow "Cell In[7] did not run to its end again: ".
     """
 
     def __init__(self, sentence: str) -> None:
@@ -94,14 +93,14 @@ def has_done_anything() -> bool:
 
 @contextmanager
 def harmless(*, allowed: bool = False) -> Iterator[None]:
-    """While the block runs on this thread, what it would do to files, processes and the network raises
-    :class:`Repeated`; figures, ``os.environ`` and log handlers are as before when it ends.
+    """In this block, on this thread, writing files, starting processes and using the network raise :class:`Repeated`.
+    Figures, ``os.environ`` and log handlers are restored at its end.
 
     Args:
-        allowed: the user said that it may be done again.
+        allowed: the user has allowed it.
 
     Raises:
-        Repeated: also where the program swallowed the exception.
+        Repeated: also if the program caught the exception.
     """
     watchman = _Watchman(allowed)
     with _own_figures(), _environment(), _no_logs(), _heard():
@@ -151,7 +150,7 @@ def _audited(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _loads_a_library() -> bool:
-    """True if a module that is not the user's is being imported: stopped halfway, it could never be imported again."""
+    """True during the import of a library: stopped halfway, it could never be imported again."""
     frame: FrameType | None = sys._getframe(2)
     module = ""
     while frame is not None:
@@ -202,7 +201,7 @@ def _stand_in(kind: str, real: Callable[..., Any], of: Callable[[tuple[Any, ...]
 
 def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
     shown = os.fsdecode(what) if isinstance(what, (str, bytes, os.PathLike)) else ""
-    told = {
+    text = {
         "file": _("it changes the file {what!r}") if shown else _("it writes a file"),
         "run": _("it runs the command {what!r}") if shown else _("it runs a command"),
         "net": _("it uses the network"),
@@ -210,9 +209,9 @@ def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
     }[kind].format(what=shown)
     if watchman.allowed:
         if (done := getattr(_running, "done", None)) is not None:
-            done[told] += 1
+            done[text] += 1
         return
-    watchman.met.append(Repeated(told))
+    watchman.met.append(Repeated(text))
     raise watchman.met[-1]
 
 
@@ -247,7 +246,7 @@ def _environment() -> Iterator[None]:
 
 @contextmanager
 def _no_logs() -> Iterator[None]:
-    """Handlers of ``logging`` keep the stream that they were made with, and a file that is open is no audit event."""
+    """Mute handlers of ``logging``: they keep their stream, and a write to an open file is no audit event."""
     manager = logging.root.manager
     before = manager.disable
     manager.disable = logging.CRITICAL

@@ -1,4 +1,4 @@
-"""What a run left behind, by name, and whether two runs left the same bits."""
+"""The outcome of a run, by name, and the comparison of two outcomes bit for bit."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _ORDER: tuple[Group, ...] = ("output", "gradient", "state")
 
 @dataclass(slots=True)
 class Outcome:
-    """Values by group and name; tensors are copied when they are noted, but for those that are as they began.
+    """Values by group and name; tensors are copied unless they are unchanged since the start.
 
     Args:
-        brief: of other tensors than gradients only a digest is held, which tells whether two are alike.
+        brief: keep only a digest of tensors other than gradients, which is enough to compare two outcomes.
         began: by the id of a tensor of this run, what it is a copy of, which nobody writes while outcomes are held.
     """
 
     values: dict[tuple[Group, str], Any] = field(default_factory=dict)
     gradients_of: str = ""
     roots: list[torch.Tensor] | None = None
-    """What the first backward began with, where that was noted."""
+    """Roots of the first backward, if noted."""
     brief: bool = False
     began: Mapping[int, torch.Tensor] = field(default_factory=dict)
     _leaves: dict[str, torch.Tensor] = field(default_factory=dict)
@@ -61,14 +61,14 @@ class Outcome:
             if isinstance(found, torch.Tensor) and describe.requires_grad(found) and describe.grad_fn(found) is None:
                 self._leaves.setdefault(path, found)
             if (group, path) not in self.values:
-                self.values[group, path] = self._kept(found, brief=self.brief and group != "gradient")
+                self.values[group, path] = self._snapshot(found, brief=self.brief and group != "gradient")
 
     def add_gradients(self) -> None:
-        """Notes the gradients of the leaves among what was noted so far."""
+        """Note the gradients of the leaves among the noted values."""
         for path, leaf in self._leaves.items():
             grad = describe.gradient(leaf)
             if grad is not None:
-                self.values.setdefault(("gradient", f"{path}.grad"), self._kept(grad))
+                self.values.setdefault(("gradient", f"{path}.grad"), self._snapshot(grad))
 
     def add_taken(self, taken: TakenGradients) -> None:
         """Notes the gradients that a run took where no variable shows them: those of ``torch.autograd.grad``, as
@@ -87,11 +87,11 @@ class Outcome:
             self.values.setdefault(("gradient", f"{key}{number}"), _Kept(gradient, None))
 
     def gradient_marks(self) -> set[tuple[int, int, int | None]]:
-        """Which gradients the leaves have, to tell whether a run made some."""
+        """Return the leaves' present gradients, to find out later if a run made some."""
         grads = [(leaf, describe.gradient(leaf)) for leaf in self._leaves.values()]
         return {(id(leaf), id(grad), describe.version(grad)) for leaf, grad in grads if grad is not None}
 
-    def _kept(self, value: Any, *, brief: bool = False) -> Any:
+    def _snapshot(self, value: Any, *, brief: bool = False) -> Any:
         """What is held of a value: of a tensor that is as it began, what it began as."""
         if not isinstance(value, torch.Tensor):
             return value
@@ -268,7 +268,7 @@ def _tensors(group: Group, name: str, one: _Kept, other: _Kept) -> Difference | 
 
 
 def _number(element: torch.Tensor) -> str:
-    """Return the number with as many digits as tell it from its neighbours."""
+    """Return the number with enough digits to distinguish it from its neighbours."""
     short = element.dtype in (torch.float32, torch.float16, torch.bfloat16)
     return f"{element.item():.9g}" if short else repr(element.item())
 

@@ -1,4 +1,4 @@
-"""What a comparison runs: a cell's code in the notebook's namespace, or a callable with its arguments."""
+"""The program of a comparison: a cell's code in the notebook's namespace, or a callable with its arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import CodeType
 from typing import Any
 
 RESULT = "result"
-"""What the value of a callable, and of a cell's last expression, is called."""
+"""Name of a callable's result and of the value of a cell's last expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class CellProgram:
     """Code of a cell.
 
     Args:
-        body: its statements, without the last one where that is an expression.
-        last: the last expression; None where there is none.
+        body: its statements, without a last expression.
+        last: the last expression, or None.
     """
 
     name: str
@@ -70,14 +70,14 @@ class CellProgram:
 
 @dataclass(frozen=True, slots=True)
 class CallProgram:
-    """A callable and what it is called with."""
+    """A callable and its arguments."""
 
     name: str
     function: Callable[..., Any]
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] = ()
-    """What the positional arguments are called."""
+    """Names of the positional arguments."""
     namespace: None = None
     codes: tuple[CodeType, ...] = ()
 
@@ -92,7 +92,7 @@ class CallProgram:
         return function(*args, **kwargs)
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """What it returned."""
+        """Yield the result of the call."""
         yield RESULT, value
 
     def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
@@ -130,7 +130,7 @@ def program_of(
 
 @dataclass(frozen=True, slots=True)
 class StoryProgram:
-    """Programs of one namespace that run one after the other, as cells do.
+    """Programs of one namespace that run in turn, like cells.
 
     Args:
         parts: in their order; at least one.

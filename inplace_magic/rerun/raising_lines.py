@@ -45,13 +45,13 @@ class RaisingLines(Block):
         Raises:
             CompareError: they are not there.
         """
-        suite, place, body = _found(tree, line)
+        suite, place, body = _suite_of(tree, line)
         return [*suite[max(0, place - self.above) : place], *body]
 
     def binding(self, name: str) -> int | None:
         """How many statements above have to be taken in so that one of them binds a name; None where none does."""
         tree = ast.parse("".join(linecache.getlines(self.code.co_filename)))
-        suite, place, _body = _found(tree, self.line)
+        suite, place, _body = _suite_of(tree, self.line)
         for above in range(self.above + 1, place + 1):
             if name in variables_bound(suite[place - above]):
                 return above
@@ -95,7 +95,7 @@ def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
     return found
 
 
-def _found(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.stmt]]:
+def _suite_of(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[ast.stmt]]:
     """Return the suite that the lines stand in, the place of their first statement there, and the statements."""
     suites: list[list[ast.stmt]] = [tree.body]
     tried = None

@@ -1,4 +1,4 @@
-"""One run of a variant on copies of its state, and what is taken from it: its outcome, its costs or its time."""
+"""One run of a variant on copies of its state, for its outcome, its costs or its time."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from inplace_magic.rerun.twins import Copies, copy_state, in_place
 
 _PASSED_ON = (Exception, KeyboardInterrupt, SystemExit, GeneratorExit)
 Quiet = Callable[[], AbstractContextManager[Any]]
-"""Makes a context in which what the code prints and displays is not shown."""
+"""Makes a context without output of the code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a variant raised."""
+    """The exception of a variant."""
 
     error: BaseException
     backward: bool
@@ -61,10 +61,10 @@ class Runner:
 
     @contextmanager
     def stage(self) -> Iterator[Copies]:
-        """Everything in place for one run of the program, and everything back as it was at the end.
+        """Prepare everything for one run of the program, and restore it afterwards.
 
         Raises:
-            CopyError: something that the program reads cannot be copied.
+            CopyError: a variable that the program reads cannot be copied.
         """
         namespace = self.program.namespace
         copies = self._copies()
@@ -93,8 +93,8 @@ class Runner:
             except BaseException as error:  # such as that of `pytest.raises`, whose error did not come
                 if isinstance(error, _PASSED_ON) or type(error).__module__.startswith("inplace_magic."):
                     raise
-                said = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
-                raise CompareError(said) from error
+                text = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
+                raise CompareError(text) from error
 
     def _copies(self) -> Copies:
         """Fresh copies; without the names that the program binds before it reads them, where with those it cannot be:
@@ -109,11 +109,11 @@ class Runner:
 
     @property
     def warning(self) -> str:
-        """What to say before the first run: that there is little room for copies; empty where there is enough."""
+        """Return a warning if there is little room for copies; empty otherwise."""
         return too_little_room(self._state.tensors)
 
     def forget_old_names(self) -> bool:
-        """Leaves out of the copies what the program binds before it reads it; whether there is any such name."""
+        """Leave out of the copies the names that the program binds before it reads them. True if there are any."""
         program = self.program
         old = bound_first(program.codes) if program.namespace is not None else frozenset()
         if old:
@@ -121,11 +121,11 @@ class Runner:
         return bool(old)
 
     def outcome(self, *, taken: bool = False, brief: bool = False) -> tuple[Outcome, Failure | None]:
-        """What a run leaves behind. Where it makes no gradients itself, those of its result are taken.
+        """Return the outcome of a run. If it makes no gradients itself, the gradients of its result are taken.
 
         Args:
-            taken: also the gradients that no variable shows when the run has ended.
-            brief: of other tensors than gradients only a digest is held.
+            taken: also take gradients that no variable shows at the end of the run.
+            brief: keep only a digest of tensors other than gradients.
         """
         left = Outcome(brief=brief)
         try:
@@ -161,7 +161,7 @@ class Runner:
         return left, None
 
     def first_roots(self) -> list[torch.Tensor] | None:
-        """What the first backward of a run begins with, computed without autograd; None where there is no backward."""
+        """Return the roots of a run's first backward, computed without autograd; None without a backward."""
         try:
             with values_only() as taken, self.stage() as copies:
                 self.program.run(copies.roots)
@@ -198,10 +198,10 @@ class Runner:
 
 @contextmanager
 def _inplace_flags(value: bool | None, modules: Iterable[torch.nn.Module] = ()) -> Iterator[dict[str, int]]:
-    """While the block runs, every module with a boolean ``inplace`` has it set.
+    """In this block, set the boolean ``inplace`` flag of every module.
 
     Args:
-        value: what the flags are set to; None leaves them alone.
+        value: new value of the flags; None leaves them alone.
         modules: modules to begin with. All others, such as those that the code makes itself, are set right before
             their ``forward``.
 
@@ -243,7 +243,7 @@ def _try_backward(value: Any, left: Outcome) -> Failure | None:
 
 
 def _without_frames(error: Exception) -> Exception:
-    """Return an error of a run that has ended, whose frames would hold the copies that it ran on."""
+    """Return an error without its frames, which would keep the copies of the finished run alive."""
     seen: list[BaseException] = []
     queue: list[BaseException | None] = [error]
     while queue:

@@ -1,4 +1,4 @@
-"""Whether tensors hold the same bytes, told without a copy of either."""
+"""Compare the bytes of tensors without copying them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def digest(tensor: torch.Tensor) -> bytes:
 
 
 def same_content(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """True if two plain tensors of one layout hold the same bytes; False where that cannot be told."""
+    """True if two plain tensors of one layout have the same bytes; False if unknown."""
     if type(one) not in PLAIN_TENSORS or type(other) not in PLAIN_TENSORS:
         return False
     if {one.layout, other.layout} != {torch.strided} or (one.dtype, one.device) != (other.dtype, other.device):

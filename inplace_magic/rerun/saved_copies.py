@@ -1,15 +1,15 @@
-"""The gradients that a program's own forward means: everything that autograd saves is copied as it is saved.
+"""The gradients that a program's forward means: copy everything as autograd saves it.
 
-Then no later write reaches what backward needs, and PyTorch's version check has nothing to look at, so a program that
-raises "modified by an inplace operation" runs to its end, and one that goes wrong in silence gets it right. It needs no
-fix and no rule. The copies go through ``torch.autograd.graph.saved_tensors_hooks``
+Then no later write reaches the saved tensors, and PyTorch's version check passes. So a program that raises "modified by
+an inplace operation" runs to its end, and one with silently wrong gradients gets the right ones, without a fix and
+without a rule. The copies go through ``torch.autograd.graph.saved_tensors_hooks``
 (https://docs.pytorch.org/docs/stable/autograd.html#hooks-for-saved-tensors): a run of its own, never a watch.
 
 What it does not reach: what a custom ``Function`` keeps on ``ctx`` without ``save_for_backward``, and what hooks of the
 program's own pack, such as those of ``torch.utils.checkpoint``, whose recomputation reads its inputs later.
 
-Beside a copy can stand the saved memory itself; when backward asks for it, both are compared (:func:`saves_compared`).
-So a write is told by what it did, whoever made it: PyTorch, NumPy, a kernel that does not count.
+With :func:`saves_compared` the saved memory stays beside its copy, and both are compared when backward reads it. So a
+write shows by its effect, whether by PyTorch, NumPy or a kernel that does not count it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def copy_of(saved: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True, slots=True)
 class ChangedSave:
-    """A saved tensor whose values were other ones when backward read them."""
+    """A saved tensor whose values had changed when backward read them."""
 
     number: int
     """How many tensors had been saved before it."""
@@ -81,7 +81,7 @@ class ChangedSave:
 
 @dataclass(slots=True)
 class Saves:
-    """What was found while the block ran."""
+    """The findings of the block."""
 
     count: int = 0
     changed: dict[int, ChangedSave] = field(default_factory=dict)
@@ -92,7 +92,7 @@ _Packed = tuple[ChangedSave, torch.Tensor, torch.Tensor]
 
 @contextmanager
 def saves_compared(begun: Callable[[], int] | None = None, copied: Collection[int] = ()) -> Iterator[Saves]:
-    """While the block runs, on this thread, autograd keeps what it would keep, and what of it was changed is noted."""
+    """In this block, on this thread, autograd saves as usual, and changes of saved tensors are noted."""
     saves = Saves()
 
     def pack(saved: torch.Tensor) -> _Packed:

@@ -1,4 +1,4 @@
-"""Whether the gradients that a program takes are the derivative of the loss that it computes, by finite differences.
+"""Check by finite differences whether a program's gradients are the derivative of its loss.
 
 The program runs up to its first backward, in float64: its variables are copied as such, and what it makes itself gets
 that dtype by default. Then it runs again with every leaf moved a little along a random direction, and back, and the
@@ -48,8 +48,7 @@ class Slope:
 
 
 def slope_of(runner: Runner) -> Slope | None:
-    """Return the slope of a program's loss, along a direction that shows the difference where there is one. None where
-    it cannot be told.
+    """Return the slope of a program's loss, along a direction that shows any difference; None if unknown.
 
     Raises:
         CompareError: the program cannot be run.
@@ -84,11 +83,11 @@ def _alike(one: float, other: float, norm: float) -> bool:
 
 @dataclass(slots=True)
 class _Loss:
-    """What the first backward of a run began with."""
+    """The loss of a run's first backward."""
 
     loss: float
     gradients: list[torch.Tensor] = field(default_factory=list)
-    """Of the leaves in the order in which they were read, zeros where the loss does not depend on one."""
+    """Gradients of the leaves in the order of their first reads; zeros for a leaf that the loss does not depend on."""
 
     def along(self, number: int) -> tuple[float, float]:
         """Return the slope along a direction by the gradients, and their norm."""
@@ -127,7 +126,7 @@ def _loss(runner: Runner, mode: _Looking | _Moving) -> _Loss | None:
 
 
 class _Looking(TorchFunctionMode):
-    """Notes at which call each leaf is first read for a graph: one whose result has one."""
+    """Notes the call at which each leaf is first read into a graph."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -135,7 +134,7 @@ class _Looking(TorchFunctionMode):
         self.reads: dict[int, list[int]] = {}
         """By the number of the call, which of the leaves among its arguments are read for the first time."""
         self.values: list[torch.Tensor | None] = []
-        """Of each leaf that is no parameter, what it held when it was first read."""
+        """Values of each leaf that is no parameter, at its first read."""
         self.unsure = False
         """Whether one was read before, where no graph was made: its values may have gone on another way. Or one has
         another dtype."""
@@ -196,10 +195,10 @@ def _tensors_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
 
 
 def _as_float64(copies: Copies) -> None:
-    """The copies' floating point tensors in float64.
+    """Convert the copies' floating point tensors to float64.
 
     Raises:
-        ValueError: two of them share memory, which they would not any more.
+        ValueError: two of them share memory, and would not in float64.
     """
     held = [value for _place, value in copies.places]
     tensors = [t for t in find_state((), (*held, *copies.roots), None).tensors if t.is_floating_point()]

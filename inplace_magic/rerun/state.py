@@ -1,4 +1,4 @@
-"""Where a program keeps what it reads: the places that must hold copies while a variant runs.
+"""The places of a program's variables, which must hold copies while a variant runs.
 
 A function that is defined in one cell and called in another reads ``model`` from the notebook's namespace, not from an
 argument. Copying its arguments would leave the user's own model in its hands. So from the code that will run we follow
@@ -45,7 +45,7 @@ NOT_OF_PADDLE = N_(
     "watches both."
 )
 _SHELL_NAMES = re.compile(r"get_ipython|exit|quit|open|display|__\w+__")
-"""What IPython itself keeps in the namespace. It stays as it is; outputs (``_``, ``Out``) are the user's."""
+"""IPython's own names in the namespace, which stay; outputs (``_``, ``Out``) are the user's."""
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
 _STORES = ("STORE_GLOBAL", "DELETE_GLOBAL")
 _NAMING = (*_LOADS, *_STORES, "STORE_NAME", "IMPORT_NAME")
@@ -75,7 +75,7 @@ class Place:
 
 @dataclass(slots=True)
 class State:
-    """What the search found."""
+    """The result of the search."""
 
     places: list[Place] = field(default_factory=list)
     tensors: list[torch.Tensor] = field(default_factory=list)
@@ -116,8 +116,7 @@ def find_state(
 
 
 def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
-    """Return the names that some code, run in its order, most likely binds before it reads them: what they hold is
-    old."""
+    """Return the names that some code most likely binds before it reads them: their values are old."""
     first: dict[str, bool] = {}
     for code in codes:
         for operation, name in named_in(code):
@@ -127,7 +126,7 @@ def bound_first(codes: Iterable[types.CodeType]) -> frozenset[str]:
 
 
 def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> set[int]:
-    """Return the memory of the tensors that a search found, and of those that some names of a namespace lead to."""
+    """Return the memory of the tensors found by a search, and of those reachable from some names."""
     more = _Search(namespace, frozenset())
     for name in names:
         if name in namespace:
@@ -156,7 +155,8 @@ def is_shells_own(name: str, value: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def named_in(code: types.CodeType) -> tuple[tuple[str, str], ...]:
-    """What a code does with names, in its order: (operation, name). Asked of a program before each of its runs."""
+    """Return ``(operation, name)`` for each use of a name by a code, in order; cached, since it is asked before each
+    run."""
     steps = dis.get_instructions(code)
     return tuple([(step.opname, str(step.argval)) for step in steps if step.opname.startswith(_NAMING)])
 

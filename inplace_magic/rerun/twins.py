@@ -1,4 +1,4 @@
-"""Copies of a program's state, put in the place of the originals for one run.
+"""Copies of a program's state, in place of the originals for one run.
 
 The user's objects are only read. While a run lasts, its variables hold deep copies, made with one memo so that what was
 shared stays shared; afterwards every variable holds its original again.
@@ -35,15 +35,15 @@ class Copies:
     refused: dict[str, str]
     """Names of the notebook that cannot be copied, and why; the run goes on without them."""
     tensors: tuple[tuple[ref[torch.Tensor], ref[torch.Tensor]], ...]
-    """Each copied tensor behind what it is a copy of; neither is kept alive by this."""
+    """Each copied tensor after its original, without keeping either alive."""
 
     def began(self) -> dict[int, torch.Tensor]:
-        """By the id of a copied tensor that still lives, what it is a copy of."""
+        """Return the original of each living copy, by the copy's id."""
         return {id(copied): original for original, copied in _alive(self)}
 
 
 def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] | None) -> Copies:
-    """Copies everything that the search found.
+    """Copy everything that the search found.
 
     Args:
         namespace: the notebook's. A name of it that cannot be copied is left out of the run: the cell may well assign
@@ -151,8 +151,9 @@ def _sizes(shape: Sequence[int]) -> str:
 
 
 def _memo(state: State) -> dict[int, Any]:
-    """Return a memo for ``deepcopy`` with what it refuses or gets wrong: modules and locks, generators, views (their
-    copies would not share the version counter of their base), and methods of C (which would belong to the original).
+    """Return a memo for ``deepcopy`` with the objects that it refuses or copies wrongly: modules and locks, generators,
+    views (their copies would not share the version counter of their base), and methods of C (which would belong to the
+    original).
 
     Raises:
         CopyError: what a method belongs to cannot be copied.
@@ -211,7 +212,7 @@ def _copy_generator(generator: torch.Generator) -> torch.Generator:
 
 @contextmanager
 def in_place(copies: Copies, namespace: dict[str, Any] | None) -> Iterator[None]:
-    """For one run, makes the variables hold the copies.
+    """For one run, bind the variables to the copies.
 
     In the notebook's namespace only the copies, functions, classes, modules and the shell's own names are left, so that
     a variable which the search did not foresee is missing and not the user's own.

@@ -1,4 +1,4 @@
-"""Which statements give an object a second name, as far as their text tells, and what a container is written of."""
+"""Statements that give an object a second name, by their text, and the entries of a written container."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 
 def alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """(new name, old name) of ``a = b``, ``a = b.detach()``, ``a = b.to(device)``, ``a = b = f()``, ``a, b = c, d``,
-    ``d[k] = b``, ``d.append(b)``, ``d.append((b, c))`` and, with ``return`` as the new name, of what a function
-    gives."""
+    """Yield ``(new name, old name)`` for ``a = b``, ``a = b.detach()``, ``a = b.to(device)``, ``a = b = f()``, ``a, b =
+    c, d``, ``d[k] = b``, ``d.append(b)``, ``d.append((b, c))`` and, with ``return`` as the new name, for a
+    function's result."""
     if isinstance(node, ast.Assign):
         source = _path(_undetached(node.value))
         if source is not None or len(node.targets) > 1:
@@ -39,8 +39,8 @@ def alias_pairs(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=16)
 def aliases_in(text: Text) -> tuple[tuple[str, int, str, str, str], ...]:
-    """(function, line, new name, old name, the line) of all statements of a text that give an object a second name; of
-    a file that is in many reports they are looked for once."""
+    """Return ``(function, line, new name, old name, source line)`` for all statements of a text that give an object a
+    second name; cached for files that are in many reports."""
     return tuple(
         (function, node.lineno, target, source, text.line(node.lineno))
         for function, node in (statements_by_function(in_force(text.tree)) if text.tree is not None else ())
@@ -56,7 +56,7 @@ def _entries(node: ast.expr) -> list[ast.expr]:
 
 
 def entries_by_key(node: ast.expr) -> list[tuple[str, ast.expr]]:
-    """(key as text, entry) of what is written as a container; of ``[total] + parts`` those that are written out."""
+    """Yield ``(key as text, entry)`` for a written container; for ``[total] + parts`` only the written entries."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return [(str(place), entry) for place, entry in enumerate(node.elts)]
     if isinstance(node, ast.Dict):

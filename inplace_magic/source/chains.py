@@ -24,8 +24,8 @@ def level(site: Callsite | None, like: Callsite) -> Callsite | None:
 
 
 def paths_read(site: Callsite | None, at: Callsite) -> Set[str]:
-    """Return the paths (``x``, ``self.h``, ``features["pre"]``) by which a call's expression reads, told in the names
-    of the function of `at`; empty when the call was not made from there."""
+    """Return the paths (``x``, ``self.h``, ``features["pre"]``) read by a call's expression, in the names of the
+    function of `at`; empty if the call was not made from there."""
     if site is None:
         return set()
     paths: Set[str] = paths_in(site.expression)

@@ -79,7 +79,7 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
     """Return the expressions of a call's positional operands.
 
     Args:
-        method: whether the function is a tensor method, so that ``x.add_(y)`` has the operands ``x`` and ``y``.
+        method: true for a tensor method: ``x.add_(y)`` has the operands ``x`` and ``y``.
     """
     node = parse(expression)
     if isinstance(node, ast.Call):
@@ -106,8 +106,7 @@ def calls_method(expression: str, name: str) -> bool:
 
 
 def makes_an_object(expression: str) -> bool:
-    """True if a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor that was made inside
-    it."""
+    """True if a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor."""
     node = parse(expression)
     if not isinstance(node, ast.Call):
         return False
@@ -145,8 +144,7 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
 
 
 def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:
-    """Return the argument that a call gives for the parameter `name` of the function it enters; None when it cannot be
-    told."""
+    """Return the argument of a call for the parameter `name` of the called function; None if unknown."""
     node = parse(caller_expression)
     if not isinstance(node, ast.Call) or name not in parameters:
         return None

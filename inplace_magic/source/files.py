@@ -1,7 +1,7 @@
-"""What ran of a file or cell: the version of its text that a code object was compiled from, and the lines in it.
+"""The text of a file or cell that ran: the version that a code object was compiled from, and its lines.
 
-A file's text is held against the code that ran (:mod:`.versions`): where it was edited since it was loaded, the disk is
-read again, and of code that neither text explains nothing is known.
+A file's text is compared with the code that ran (:mod:`.versions`). If the file was edited since it was loaded, the
+disk is read again; code that neither text explains stays unknown.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from inplace_magic.source.versions import Compiled, Loads, Twin
 
 @dataclass(eq=False)
 class File:
-    """A file, or a cell, as it was met so far."""
+    """A file or a cell, and the texts known of it."""
 
     versions: list[Text]
-    """Its text, and where that is not what ran also the text that the disk has now."""
+    """Its text and, if that is not what ran, the present text on the disk."""
     may_be_older: bool
     """Whether it can have been changed since its code was compiled; a cell cannot."""
     read_again: bool = False
@@ -36,10 +36,10 @@ class File:
 
 
 class Files:
-    """Files and cells by compiled file name, as they were met so far.
+    """The files and cells seen so far, by compiled file name.
 
     Args:
-        cells: the names of those that are cells, whose text cannot be older than their code.
+        cells: names of the cells, whose text cannot be older than their code.
     """
 
     def __init__(self, cells: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ class Files:
         return iter(self._files.items())
 
     def file(self, filename: str) -> File:
-        """Return one of them, met now if it was not before."""
+        """Return a file, added on first sight."""
         if filename not in self._files:
             before, entry = _cached(filename), linecache.cache.get(filename)
             linecache.checkcache(filename)
@@ -71,8 +71,7 @@ class Files:
         return self._files[filename]
 
     def _settled(self, code: CodeType) -> File:
-        """Return a file, of whose texts, where it was edited since Python read it last, the one is kept from which its
-        code was compiled."""
+        """Return a file; if it was edited since Python read it last, keep the text that its code was compiled from."""
         file = self.file(code.co_filename)
         if len(file.versions) > 1 and not file.settled:
             file.settled = True
@@ -96,7 +95,7 @@ class Files:
         if not file.may_be_older:
             return Twin(file.versions[0], code)
         if id(code) not in self._codes:
-            self._codes[id(code)] = code, self._found(lambda text: self._compiled.twin(code, text), file, code)
+            self._codes[id(code)] = code, self._match(lambda text: self._compiled.twin(code, text), file, code)
         whole = self._codes[id(code)][1]
         if whole is not None:
             return whole
@@ -106,11 +105,11 @@ class Files:
             there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
             return Twin(text, code) if there else None
 
-        found = self._found(stands, file, code)
+        found = self._match(stands, file, code)
         return Twin(file.versions[0], code) if found is None and _is_rewritten(code.co_filename) else found
 
-    def _found(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
-        """What the versions of a file's text give; the disk is read anew where those known give nothing."""
+    def _match(self, look: Callable[[Text], Twin | None], file: File, code: CodeType) -> Twin | None:
+        """Return the match among a file's known texts; read the disk again if there is none."""
         for text in file.versions:
             twin = look(text)
             if twin is not None:
@@ -125,7 +124,7 @@ class Files:
 
 
 def _cached(filename: str) -> tuple[str, ...] | None:
-    """Return the lines that Python keeps of a file; None where it keeps none, or was given them, as those of cells."""
+    """Return Python's cached lines of a file; None if there are none, or somebody put them there, as for cells."""
     entry: Any = linecache.cache.get(filename)
     on_disk = entry is not None and len(entry) == 4 and entry[1] is not None
     return tuple(line.rstrip("\n") for line in entry[2]) if on_disk and entry is not None else None

@@ -33,7 +33,7 @@ class Hunk:
 
     @property
     def growth(self) -> int:
-        """By how many lines what stands below moves down."""
+        """Return the number of lines by which the text below moves down."""
         return len(self.new) - len(self.old)
 
 
@@ -89,14 +89,14 @@ def merged(one: Hunk, other: Hunk) -> Hunk | None:
 
 
 def _edit(old: str, new: str) -> tuple[int, int, str]:
-    """Return the one part of a text that is replaced, from where to where, and by what."""
+    """Return the one replaced part of a text: start, end and new text."""
     before = _alike(old, new)
     after = _alike(old[before:][::-1], new[before:][::-1])
     return before, len(old) - after, new[before : len(new) - after]
 
 
 def _alike(one: str, other: str) -> int:
-    """How many characters two texts begin with in common."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((count for count, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -118,7 +118,7 @@ def changed(lines: Sequence[str], changes: Iterable[Hunk]) -> tuple[str, ...]:
 
 
 def moved(line: int, changes: Iterable[Hunk]) -> int:
-    """Where a line stands after the changes above it."""
+    """Return the number of a line after the changes above it."""
     return line + sum(hunk.growth for hunk in changes if hunk.first + len(hunk.old) <= line)
 
 

@@ -1,7 +1,7 @@
 """The user's lines with their syntax, and changes to them as a diff.
 
-Of a cell, or of a file that is still what ran, the whole text is known; of other places only the statement at the place
-itself. A listing of the latter kind says so, and what needs to know the lines around it then gives no diff.
+The whole text is known for a cell and for an unedited file; for other places, only the statement itself. Such a listing
+says so, and a fix that needs the surrounding lines makes no diff.
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ class Listing:
         return nodes_in(self.tree)
 
     def inside(self, node: ast.AST) -> list[ast.AST]:
-        """Return a node and all below it, outer ones first. Of a function or class that is asked for again and
-        again."""
+        """Return a node and all below it, outer ones first; cached for functions and classes."""
         known = self._inside.get(node)
         if known is None:
             known = self._inside[node] = nodes_in(node)
@@ -69,24 +68,24 @@ class Listing:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        """The node around each node."""
+        """Return the parent of each node."""
         return {child: node for node in self.nodes for child in children(node)}
 
     @cached_property
     def stores(self) -> dict[str, list[ast.Name]]:
-        """Where each name is bound."""
+        """Return the bindings of each name."""
         names = (node for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
         return grouped((node.id, node) for node in names)
 
     @cached_property
     def declared(self) -> dict[str, list[ast.Global | ast.Nonlocal]]:
-        """Where each name is said to be one of further out, by ``global`` or ``nonlocal``."""
+        """Return the ``global`` and ``nonlocal`` declarations of each name."""
         said = (node for node in self.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
         return grouped((name, node) for node in said for name in node.names)
 
     @cached_property
     def functions(self) -> dict[str, list[ast.FunctionDef]]:
-        """The functions of each name."""
+        """Return the functions of each name."""
         return grouped((node.name, node) for node in self.nodes if isinstance(node, ast.FunctionDef))
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -106,7 +105,7 @@ class Listing:
         return [statement]
 
     def scope_of(self, node: ast.AST) -> Scope:
-        """Return the function, class or module whose own names a node uses."""
+        """Return the scope of a node: a function, class or module."""
         for above in self.around(node):
             if isinstance(above, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
                 return above
@@ -156,7 +155,7 @@ class Listing:
 
     @cached_property
     def _innermost(self) -> dict[int, ast.stmt]:
-        """The innermost statement on each line."""
+        """Return the innermost statement on each line."""
         found: dict[int, ast.stmt] = {}
         statements = (node for node in self.nodes if isinstance(node, ast.stmt))  # outer ones first
         for node in statements:
@@ -173,7 +172,8 @@ class Listing:
 
     @cached_property
     def _expressions(self) -> dict[int, list[ast.expr]]:
-        """The expressions that begin on each line. A rule asks once for every call, and files have many nodes."""
+        """Return the expressions that begin on each line; cached, since rules ask for every call and files have many
+        nodes."""
         return grouped((node.lineno, node) for node in self.nodes if isinstance(node, ast.expr))
 
     def _column(self, node: ast.expr) -> int:
@@ -208,7 +208,7 @@ class Listing:
 
 
 def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
-    """What is known of the text around a place; None where not even its statement could be parsed."""
+    """Return the known text around a place; None if not even its statement can be parsed."""
     if site is None or site.line < 1:
         return None
     lines = _lines_of(trace, site.cell, site.file)
@@ -226,7 +226,7 @@ def whole_listing(trace: Trace, place: Callsite | AliasStatement | None) -> List
 
 
 def texts(trace: Trace) -> list[Listing]:
-    """Return the watched cell, and every other cell and file whose text is known."""
+    """Return the watched cell and every other cell and file with a known text."""
     known = (trace.source, *(text.lines for text in trace.sources))
     return [listing for lines in known if lines and (listing := _parse(lines)) is not None]
 

@@ -10,8 +10,8 @@ from inplace_magic.source import expressions
 
 
 def is_state(call: CallEvent, tensor: int) -> bool:
-    """True if library code wrote something of its own object's, such as the running statistics of BatchNorm
-    (``self.num_batches_tracked.add_(1)``), and not what the user's line handed it."""
+    """True if library code wrote its own object's state, such as the running statistics of BatchNorm
+    (``self.num_batches_tracked.add_(1)``), and not an argument of the user's line."""
     node = written_in(call, call.within, tensor, direct=True) if call.within else None
     if isinstance(node, ast.IfExp):
         node = node.body
@@ -19,11 +19,11 @@ def is_state(call: CallEvent, tensor: int) -> bool:
 
 
 def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -> ast.expr | None:
-    """What a call that wrote `tensor` is handed for it.
+    """Return the expression that a call which wrote `tensor` got for it.
 
     Args:
-        direct: False where library code lies between the expression and the call: then the receiver of a method is
-            the library's object, and the first argument may have been handed on.
+        direct: False if library code lies between the expression and the call: then the receiver of a method is the
+            library's object, and the first argument may have been passed on.
     """
     if not direct and not _says_operands(expression):
         return None  # as `opt.step()`, for each weight of each step
@@ -44,7 +44,7 @@ def _says_operands(expression: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _operand(expression: str, method: str | None, position: int, count: int, unclear: bool) -> ast.expr | None:
-    """What stands at a position among the tensors of an expression; asked anew in each pass of a loop."""
+    """Return the expression at a position among an expression's tensors; cached, since each pass of a loop asks."""
     out = expressions.keyword(expression, "out")
     if out is not None:
         return out

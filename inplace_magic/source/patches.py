@@ -12,12 +12,12 @@ from inplace_magic.source.hunks import Whose, by_text, changed, texts_of
 
 
 def patch_of(trace: Trace, diffs: Iterable[str]) -> str:
-    """Return a unified diff of every text that some diffs change; empty where none can be made.
+    """Return a unified diff of every text that some diffs change; empty if there is none.
 
     Args:
         trace: the record, which has the texts.
-        diffs: as findings have them. Those of which the lines are no longer what ran are left out, and those that
-            change a line which an earlier one changes otherwise.
+        diffs: diffs of findings. A diff is left out if its lines are no longer what ran, or if an earlier one changes
+            the same line differently.
     """
     texts = texts_of(trace)
     changes = by_text(trace, agreeing(trace, diffs)) or {}
@@ -60,7 +60,7 @@ def _path(whose: Whose) -> str:
 
 
 def _ending(whose: Whose) -> tuple[str, bool]:
-    """How the lines of a text end, and whether the last one does."""
+    """Return the line ending of a text, and whether its last line has it."""
     if whose[1] is None:
         return "\n", True
     try:

@@ -12,20 +12,18 @@ from functools import cache
 from types import CodeType
 
 from inplace_magic.record.filled import filled
-from inplace_magic.record.names import AliasStatement, LoopStatement, SourceText
+from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.alias_statements import aliases_in
 from inplace_magic.source.between.places import Between, Whose, whose
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
-    in_force,
     indent_of,
     innermost,
     segment,
     shared_defaults,
     statement_text,
-    statements_by_function,
 )
 from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text, characters
@@ -53,7 +51,7 @@ class Sources:
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
         self._files = Files((*self._cells, *self._shown))
         self._texts: dict[Whose, Text] = {}
-        """The text of each function that was met, where it is known."""
+        """The text of each seen function, if known."""
         self._defaults = cache(shared_defaults)  # of this report; a long function has many calls
         self.between = Between(self._texts, self._line_in)
         """What ran between two calls."""
@@ -109,14 +107,14 @@ class Sources:
         return found
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
-        """Return the definition of a function, where it stands in a file or cell of which calls were recorded."""
+        """Return the definition of a function in a file or cell with recorded calls."""
         twin = self._files.twin(code, 0) if code.co_filename in self._files else None
         found = function_of(twin.text, twin.code) if twin is not None else None
         node = found.node if found is not None else None
         return node if isinstance(node, ast.FunctionDef) else None
 
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
-        """Return the place of an expression in the function that :meth:`function_at` gave for `code`."""
+        """Return the place of an expression in the function of `code` from :meth:`function_at`."""
         twin = self._files.twin(code, 0)
         if twin is None:
             return None
@@ -139,8 +137,7 @@ class Sources:
 
     @property
     def edited(self) -> tuple[str, ...]:
-        """The files that were changed since their code was loaded, as far as code of them ran that they no longer
-        hold."""
+        """Return the files that changed since they were loaded and no longer have the code that ran."""
         return tuple(name for name, file in self._files if file.edited)
 
     def expression_at(self, code: CodeType, lasti: int) -> str:
@@ -161,8 +158,8 @@ class Sources:
         return site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
 
     def texts(self) -> tuple[SourceText, ...]:
-        """Return the files and cells that hold the places found so far, where one text explains all that ran of them;
-        not the watched cell."""
+        """Return the files and cells of the places found so far, except the watched cell, if one text explains all code
+        that ran."""
         found: list[SourceText] = []
         for filename, file in self._files:
             cell, path = self._where(filename)
@@ -173,7 +170,7 @@ class Sources:
         return tuple(found)
 
     def aliases(self) -> tuple[AliasStatement, ...]:
-        """Return the statements, in the files and cells met so far, that give an object a second name."""
+        """Return the statements in the seen files and cells that give an object a second name."""
         return tuple(
             _alias(function, cell, path, *entry)
             for cell, path, text, ran in self._read()
@@ -181,32 +178,9 @@ class Sources:
             if ran is None or function in ran
         )
 
-    def loops(self) -> tuple[LoopStatement, ...]:
-        """Return the ``for`` loops in the files and cells met so far."""
-        return tuple(
-            LoopStatement(
-                function=function,
-                cell=cell,
-                file=path,
-                line=node.lineno,
-                end_line=node.end_lineno or node.lineno,
-                target=ast.unparse(node.target),
-                over=ast.unparse(node.iter),
-            )
-            for function, cell, path, node in self._statements()
-            if isinstance(node, (ast.For, ast.AsyncFor))
-        )
-
-    def _statements(self) -> Iterator[tuple[str, int | None, str | None, ast.stmt]]:
-        """(function, cell, file, statement) of all that was read."""
-        for cell, path, text, ran in self._read():
-            for function, node in statements_by_function(in_force(text.tree)) if text.tree is not None else ():
-                if ran is None or function in ran:
-                    yield function, cell, path, node
-
     def _read(self) -> Iterator[tuple[int | None, str | None, Text, set[str] | None]]:
-        """(cell, file, text, functions of it) of the files and cells with places found so far. The functions are those
-        that ran, where the file was changed; else None: all."""
+        """Yield ``(cell, file, text, functions)`` for the files and cells with places found so far. The functions are
+        those that ran, if the file was changed; None: all."""
         for filename, file in self._files:
             cell, path = self._where(filename)
             for text in file.versions:

@@ -1,6 +1,6 @@
-"""Where in its source text an instruction stands, as Python tells it: from 3.11 on with columns.
+"""The source position of an instruction, from Python 3.11 on with columns.
 
-Python 3.10 tells the line alone; the rest is found in the syntax tree.
+Python 3.10 has only the line; the rest comes from the syntax tree.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def positions(code: CodeType) -> list[Position]:
 
 
 def node_of(on_line: list[ast.stmt], code: CodeType, lasti: int, line: int) -> Any:
-    """On Python 3.10, the part of the source text that an instruction stands for; None where that is not certain.
+    """On Python 3.10, return the source of an instruction; None if uncertain.
 
-    ``executing`` finds expressions by their bytecode. It leaves ``x += 1`` and ``x[i] += 1`` out, which are certain
-    where no other statement begins on their line.
+    ``executing`` finds expressions by their bytecode, but not ``x += 1`` and ``x[i] += 1``, which are certain if no
+    other statement begins on their line.
     """
     written = dis.opname[code.co_code[lasti]].startswith("INPLACE_")
     read = code.co_code[lasti - 2 : lasti + 1 : 2] == _READ_TO_BE_WRITTEN

@@ -1,8 +1,8 @@
-"""What was made of a text is asked for thousands of times in one report: each rule reads the listing at each place.
+"""Caches of results for texts: each rule reads the listing at each place, thousands of times in one report.
 
-An ``lru_cache`` would hash the text anew each time, line by line, and one of a few entries parses a file again for
-each look where a program of many files takes turns among them. So an answer is found by the very object that was
-handed in, then by its lines, and is kept as long as all texts together are of a bearable size.
+An ``lru_cache`` would hash the text each time, line by line, and with few entries it would parse a file again for each
+look in a program of many files. So an answer is found by the argument's identity, then by its lines, and stays while
+all texts together are not too large.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ Made = TypeVar("Made")
 _MOST_CHARACTERS = 600_000
 """A syntax tree takes about a hundred bytes for each."""
 _ALWAYS = 8
-"""So many texts are kept, however long."""
+"""Number of cached texts, however long."""
 _REPORTS = 4
-"""So many objects are remembered of what a report has one of."""
+"""Number of cached objects that a report has one of."""
 _OBJECTS = 64
-"""Each of which keeps its text, so that no other one gets its `id`."""
+"""Each keeps its text alive, so that no other text gets its `id`."""
 
 
 def for_the_same_object(make: Callable[[Key], Made]) -> Callable[[Key], Made]:
-    """`make`, which is asked once for an object that is handed in again and again."""
+    """Return `make`, cached by the identity of its argument."""
     met: dict[int, tuple[Key, Made]] = {}
 
     def found(given: Key) -> Made:

@@ -29,10 +29,10 @@ def cell_numbers(shell: Any) -> dict[str, int]:
 
 
 def cells_in_order(shell: Any) -> list[tuple[int, str, str]]:
-    """Execution count, compiled file name and text as it was typed of each cell of the history, oldest first.
+    """Return execution count, compiled file name and typed text of each cell of the history, oldest first.
 
-    The shell maps a name to the last number alone, and a cell that ran twice may have one name for both; so names are
-    made again as the shell makes them, of the text.
+    The shell maps a name to its last number alone, and a cell that ran twice may have one name for both. So the names
+    are computed from the text, as the shell does.
     """
     history = shell.history_manager
     if history is None:

@@ -24,7 +24,7 @@ def spans(node: ast.stmt, line: int) -> bool:
 
 
 def innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
-    """Of the statements on a line the innermost one; of ``a = f(x); b = g(x)``, that which holds the column."""
+    """Return the innermost statement on a line; for ``a = f(x); b = g(x)``, the one at the column."""
     holding = [
         node
         for node in statements
@@ -88,8 +88,8 @@ def in_force(tree: ast.AST) -> ast.AST:
 
 
 def shared_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Parameters of a function with a default that is computed, and so is one object for all calls, and that the
-    function binds to nothing else. A decorated function has none: what calls it may hand in anything."""
+    """Return a function's parameters with a computed default, one object for all calls, which the function does not
+    bind again. A decorated function has none: its decorator may pass anything."""
     return _computed_defaults(function) if function.decorator_list == [] else ()
 
 

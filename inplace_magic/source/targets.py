@@ -16,10 +16,10 @@ Targets = tuple[str | None, ...]
 
 
 def targets_at(statement: ast.stmt | None, span: Span) -> Targets | None:
-    """What the expression at a place is put into; None where the statement does something else with its value.
+    """Return the targets of the expression at a place; None if the statement does something else with its value.
 
     One entry, or several for an unpacking: a name, a path such as ``self.memory`` or ``kept["pre"]``, ``kept[]`` for an
-    entry of a container that has no plain key, ``return``; None for what has no name.
+    entry without a plain key, ``return``; None for a target without a name.
     """
     for node, targets in _puts(statement) if statement is not None else ():
         if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span:
@@ -30,9 +30,9 @@ def targets_at(statement: ast.stmt | None, span: Span) -> Targets | None:
 def _puts(statement: ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:
     """(expression, what its value is put into) for everything that a statement keeps."""
     if isinstance(statement, ast.Assign):
-        yield from _given(statement.value, statement.targets[-1])
+        yield from _assignments(statement.value, statement.targets[-1])
     elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        yield from _given(statement.value, statement.target)
+        yield from _assignments(statement.value, statement.target)
     elif isinstance(statement, ast.AugAssign):
         yield statement, (path_text(statement.target),)
     elif isinstance(statement, ast.Return) and statement.value is not None:
@@ -43,15 +43,15 @@ def _puts(statement: ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:
     for part in ast.iter_child_nodes(statement):
         for node in ast.walk(part) if isinstance(part, ast.expr) else ():
             if isinstance(node, ast.NamedExpr):
-                yield from _given(node.value, node.target)
+                yield from _assignments(node.value, node.target)
 
 
-def _given(value: ast.expr, target: ast.expr) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:
+def _assignments(value: ast.expr, target: ast.expr) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:
     if isinstance(target, (ast.Tuple, ast.List)):
         yield value, tuple(path_text(entry) for entry in target.elts)
         if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
             for entry, name in zip(value.elts, target.elts, strict=True):
-                yield from _given(entry, name)
+                yield from _assignments(entry, name)
         return
     path = path_text(target)
     if path is None and isinstance(target, ast.Subscript) and (owner := path_text(target.value)) is not None:
@@ -72,11 +72,11 @@ def _stored(value: ast.expr) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:
 
 
 STORING = ("append", "appendleft", "insert")
-"""Methods of containers that keep what they are given last."""
+"""Methods of containers that store their last argument."""
 
 
 def entries_of(value: ast.expr) -> list[ast.expr]:
-    """What a container has in it that is written out: ``[f(x), g(x)]``, ``[f(i) for i in …]``, ``{"loss": f(x)}``."""
+    """Return the written entries of a container: ``[f(x), g(x)]``, ``[f(i) for i in …]``, ``{"loss": f(x)}``."""
     if isinstance(value, (ast.Tuple, ast.List)):
         return value.elts
     if isinstance(value, ast.Dict):

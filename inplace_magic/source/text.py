@@ -1,7 +1,7 @@
 """One version of the text of a file: its lines, its syntax tree, and the statements and functions on a line.
 
-A watch of two lines in a file of ten thousand parses that file, which is all that is done to the whole of it. Which
-statement holds a line is found by going down from the top; only statements are looked at, and no expression.
+A watch of two lines in a file of ten thousand only parses the whole file. The statement of a line is found from the top
+down, through statements and not expressions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """A function that no other function holds, with the classes around it; or a statement outside of all functions.
-    What can be compiled on its own to what it is compiled to within its file."""
+    """An outermost function with the classes around it, or a statement outside all functions: compiled alone, it gives
+    the same code as within its file."""
 
     classes: tuple[ast.ClassDef, ...]
     node: ast.stmt
@@ -49,7 +49,7 @@ class Text:
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.compiled: dict[tuple[int, str, int, bool], list[CodeType]] = {}
-        """What its units compile to, by the `id` of the unit's node and how: kept by :mod:`.versions`."""
+        """Cache of :mod:`.versions`: compiled units, by the `id` of the unit's node and the mode."""
         self._statements: dict[int, list[ast.stmt]] = {}
 
     @cached_property
@@ -70,8 +70,8 @@ class Text:
 
     @cached_property
     def imports(self) -> list[ast.stmt]:
-        """The imports outside of functions and classes: Python compiles ``torch.exp(x)`` to other instructions where
-        ``torch`` was imported by its file."""
+        """Return the imports outside functions and classes: Python compiles ``torch.exp(x)`` differently if the file
+        imports ``torch``."""
         return list(_imports(self.tree)) if self.tree is not None else []
 
     def function(self, name: str, first_line: int) -> Function | None:
@@ -172,7 +172,7 @@ def is_simple(node: ast.stmt) -> bool:
 
 
 def _covering(node: ast.AST, line: int) -> list[ast.stmt]:
-    """Of the statements right inside a node, those that take a line."""
+    """Return the statements right inside a node that cover a line."""
     found: list[ast.stmt] = []
     for block in blocks_of(node):
         at = bisect_right(block, line, key=first_line_of) - 1

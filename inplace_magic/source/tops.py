@@ -28,11 +28,11 @@ class Top:
 
     @property
     def whose(self) -> Whose:
-        """Cell, file and function, as :func:`whose` gives them for a place."""
+        """Cell, file and function of a place, from :func:`whose`."""
         return self.cell, self.file, self.function
 
     def place(self, site: Callsite | None) -> Callsite | None:
-        """Return the place in these lines that is, or led to, a place; None where others did."""
+        """Return the place in these lines that is a place or one of its callers; None if there is none."""
         while site is not None and whose(site) != self.whose:
             site = site.caller
         return site

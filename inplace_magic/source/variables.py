@@ -11,7 +11,7 @@ def variables_in(node: ast.AST | None) -> set[str]:
 
 
 def variables_read(node: ast.AST | None) -> set[str]:
-    """Return those whose values it reads; of ``d["a"] = x`` `d` is one."""
+    """Return the variables whose values it reads, such as `d` of ``d["a"] = x``."""
     return _in_context(node, ast.Load)
 
 

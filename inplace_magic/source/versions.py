@@ -1,11 +1,10 @@
-"""Which version of a file's text a code object was compiled from.
+"""Find the version of a file's text that a code object was compiled from.
 
-A module is edited and not reloaded; ``%autoreload`` of IPython puts new code into old functions and numbers its lines
-from 1. Then the text that stands at an instruction's line is not what ran, and to blame it is to blame a comment. So
-the function at that place is compiled again and compared, instruction by instruction. Where another place of the text
-gives the same instructions, that is where the code is now. Code outside of functions, and functions that an import
-hook rewrote (pytest's assertions), have no such twin: of these the statement at the place is looked at, whether the
-names that it loads stand where the instructions say.
+Somebody edits a module without reloading it, or IPython's ``%autoreload`` puts new code into old functions and numbers
+its lines from 1. Then the text at an instruction's line is not what ran, and a report could blame a comment. So the
+function at that place is compiled again and compared, instruction by instruction. If another place of the text has the
+same instructions, the code is there now. Code outside functions, and functions rewritten by an import hook (pytest's
+assertions), have no such twin: for these, the names in the statement must stand where the instructions say.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
 
 _PATCHED = "__autoreload_class__"
-"""The class around a method that IPython's autoreload compiles on its own. If it is called otherwise one day, lines of
-autoreloaded methods are told as those of an older version."""
+"""The class around a method that IPython's autoreload compiles alone. If its name changes one day, lines of
+autoreloaded methods are reported as those of an older version."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class Twin:
 
 
 class Compiled:
-    """What the units of the texts met compile to, each compiled once: a text that is in many reports is one object."""
+    """The compiled units of all seen texts, each compiled once: a text in many reports is one object."""
 
     def twin(self, code: CodeType, text: Text) -> Twin | None:
         """Return the code object of a text with the same instructions; None where there is none, or several."""
@@ -198,7 +197,7 @@ class Loads:
         return known
 
     def _loaded(self, code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
-        """By line: each name, whether it has its position to itself, and that."""
+        """Return, by line, each name with its position, and whether the position is its own."""
         if id(code) not in self._by_line:
             found: dict[int, list[tuple[str, bool, Position]]] = {}
             known = positions(code)
@@ -225,7 +224,7 @@ def _spells(text: str, name: str) -> bool:
 
 
 def _names_without_a_place(statement: ast.stmt) -> frozenset[str]:
-    """Return names within f-strings, of which Python before 3.12 does not know the exact place."""
+    """Return the names within f-strings, whose exact place Python before 3.12 does not know."""
     if sys.version_info >= (3, 12):
         return frozenset()
     strings = (node for node in ast.walk(statement) if isinstance(node, ast.JoinedStr))

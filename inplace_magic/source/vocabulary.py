@@ -1,7 +1,7 @@
-"""Words of the framework in a program's text: methods and attributes of tensors that a reader of source must know.
+"""Words of the framework in a program's text: methods and attributes of tensors that reading source needs.
 
-What a call did stands in the record. These are for expressions that made no call of their own there, such as
-``a.data`` as an operand, or for names that were given before the watch began.
+The record has the effect of a call. These words are for expressions without a recorded call, such as ``a.data`` as an
+operand, or for names bound before the watch began.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ALIASING = frozenset(
         *("expand", "expand_as", "narrow", "select", "T", "mT", "t", "contiguous", "requires_grad_"),
     )
 )
-"""Methods and attributes that give a tensor on the same memory, so that a write of it is a write of its owner."""
+"""Methods and attributes that return a tensor on the same memory, so that a write into it writes its owner."""
 
 WITHOUT_VALUES = frozenset(
     (
@@ -29,15 +29,15 @@ WITHOUT_VALUES = frozenset(
         "is_leaf",
     )
 )
-"""Methods and attributes by which a tensor tells something that does not depend on its values."""
+"""Methods and attributes of a tensor that do not depend on its values."""
 
 ARRAY_WRITERS = frozenset(
     ("fill_diagonal", "copyto", "put", "place", "putmask", "put_along_axis", "shuffle", "nan_to_num", "fill", "sort")
 )
-"""Functions and methods of NumPy that write the array that they are given: its first argument, or what a method is
-called on (https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html and the pages beside it).
-``nan_to_num`` does so with ``copy=False``; a function with ``out=`` writes that."""
+"""Functions and methods of NumPy that write their first argument, or a method's array
+(https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html and the pages beside it). ``nan_to_num`` does
+so with ``copy=False``; a function with ``out=`` writes that."""
 
 BUFFER_FILLERS = frozenset(("readinto", "readinto1", "recv_into", "recvfrom_into"))
-"""Methods of streams and sockets that fill the bytes which they are given
+"""Methods of streams and sockets that fill their argument
 (https://docs.python.org/3/library/io.html#io.RawIOBase.readinto)."""

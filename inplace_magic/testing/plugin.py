@@ -59,10 +59,10 @@ def pytest_load_initial_conftests(args: list[str]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    told = (
+    text = (
         f"{MARKER}(level='calls', fail_on=None): watch the body of this test, as --inplace-watch does for all of them"
     )
-    config.addinivalue_line("markers", told)
+    config.addinivalue_line("markers", text)
     if config.getoption("inplace_answer") or config.getini("inplace_answer"):
         from inplace_magic.testing.unwatched import Answering
 

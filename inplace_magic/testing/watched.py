@@ -150,8 +150,8 @@ class Watching(Bodies):
             if unknown:
                 raise OptionError(_("there is no option {name!r}.").format(name=unknown[0]))
             if fail_on is not None and fail_on not in FAIL_ON:
-                told = _("fail-on {name!r} does not exist; choose one of {choices}.")
-                raise OptionError(told.format(name=fail_on, choices=", ".join(FAIL_ON)))
+                text = _("fail-on {name!r} does not exist; choose one of {choices}.")
+                raise OptionError(text.format(name=fail_on, choices=", ".join(FAIL_ON)))
             options = Options.of({"level": self._every or "calls", **self._given, **marked})
         except OptionError as error:
             hint = _("Write `--inplace-watch=LEVEL`, or put the option behind the tests.")

@@ -123,13 +123,13 @@ class watch(Recording):
             self.leave()
             report = replace(made, trace=self._ended(made.trace))
         self._forget()
-        return self._told(report)
+        return self._report_of_all(report)
 
     def _forget(self) -> None:
         super()._forget()
         self._names = None
 
-    def _told(self, report: Report | None) -> Report:
+    def _report_of_all(self, report: Report | None) -> Report:
         """Return the report of all stretches, given that of the last."""
         self._session = None
         if self._windows is not None:
@@ -249,7 +249,9 @@ class watch(Recording):
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        report = self._told(None if self._session is None else self._make_report(frame, None, error, last=True))
+        report = self._report_of_all(
+            None if self._session is None else self._make_report(frame, None, error, last=True)
+        )
         if self._lost is not None:
             report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, self._lost)))
         report = self.report = replace(report, origin=self._origin, name=self._name_in(frame))

@@ -223,8 +223,8 @@ class Recording:
         try:
             self._session.let_go()
         except Exception as fault:  # containment: the record is made, and stands
-            told = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {ASK}"
-            return replace(trace, faults=(*trace.faults, told))
+            text = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {ASK}"
+            return replace(trace, faults=(*trace.faults, text))
         return trace
 
     def _take_over(self) -> None:

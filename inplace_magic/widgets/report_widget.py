@@ -1,7 +1,7 @@
 """The live view of a running kernel: one anywidget around ``explorer.js``, the script of the static page.
 
-It is a second display after the static one, never the only one: a saved notebook whose widget state is lost shows an
-error in its place.
+It is a second display after the static one, never the only one: a saved notebook without widget state shows an error
+there.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def _module() -> str:
 
 
 class ReportWidget(anywidget.AnyWidget):
-    """Reports of one or more cells, to explore; `report.to_widget()` makes one.
+    """A live view of one or more reports; `report.to_widget()` makes one.
 
-    All that it sends to the browser is a small JSON object made from the report shown; tensors are reached by weak
-    references, and only when somebody asks for their values.
+    It sends only a small JSON object, made from the report, to the browser. It reads tensors through weak references,
+    when the user asks for their values.
 
     Args:
-        *reports: what to show; the last one is on top.
+        *reports: reports to show; the last one is on top.
 
     Example:
         >>> view = report.to_widget()
@@ -59,11 +59,11 @@ class ReportWidget(anywidget.AnyWidget):
     expanded = traitlets.List(traitlets.Unicode()).tag(sync=True)
     """Keys of the folded groups that are open."""
     detail = traitlets.Enum(tuple(DETAILS), "normal").tag(sync=True)
-    """How much is folded: ``overview``, ``normal`` or ``detailed``; another one folds again what was opened."""
+    """How much is folded: ``overview``, ``normal`` or ``detailed``; a change closes opened boxes."""
     shown = traitlets.Int(0).tag(sync=True)
     """Which of the reports is on top, counted from 0."""
     state = traitlets.Dict().tag(sync=True)
-    """What the browser draws; a pure function of the report shown and of the traits above."""
+    """The state for the browser, a pure function of the report and the traits above."""
 
     def __init__(self, *reports: Report) -> None:
         self._reports = list(reports)
@@ -81,7 +81,7 @@ class ReportWidget(anywidget.AnyWidget):
 
     @property
     def reports(self) -> list[Report]:
-        """What it holds, in the order in which it was added."""
+        """Its reports, in the order of their addition."""
         return list(self._reports)
 
     def add(self, report: Report) -> None:
@@ -93,10 +93,10 @@ class ReportWidget(anywidget.AnyWidget):
             self.shown = len(self._reports) - 1
 
     def values(self, key: str) -> str:
-        """What the tensor behind a box holds now, as one sentence; "unknown" when it is gone.
+        """Return the present values of a box's tensor in one sentence; "unknown" if the tensor is gone.
 
         Args:
-            key: of a tensor's box in the report shown, such as ``T4@v1``.
+            key: key of a tensor's box in the shown report, such as ``T4@v1``.
         """
         if not self._reports:
             return _("There is no report here yet.")
@@ -105,10 +105,10 @@ class ReportWidget(anywidget.AnyWidget):
             return _("{key} is no tensor: select a tensor's box.").format(key=key)
         found = report.live.values(vertex.tensor) if report.live is not None else None
         with use_language(report.language, report.framework):
-            return _said(vertex, found)
+            return _sentence(vertex, found)
 
     def close(self) -> None:
-        """Takes the widget off the page; its reports are kept, and what was worked out to show them is not."""
+        """Remove the widget from the page; keep its reports, but not their cached views."""
         self._view = None
         super().close()
 
@@ -155,7 +155,7 @@ class ReportWidget(anywidget.AnyWidget):
         return self._view
 
     def _answer(self, content: Any, _buffers: Any) -> None:
-        """Answers the browser: that a kernel is there, and what a tensor holds.
+        """Answer the browser: a kernel is there, or a tensor's values.
 
         JupyterLab gives a widget's messages to a thread beside the one that runs cells (ipykernel's subshells). A
         tensor is read in the thread of the cells, between two of them: read beside a running cell, it would have one
@@ -188,7 +188,7 @@ def _title(position: int, report: Report) -> str:
     return _("Report {number}").format(number=position)
 
 
-def _said(vertex: TensorVertex, now: ValuesNow | None) -> str:
+def _sentence(vertex: TensorVertex, now: ValuesNow | None) -> str:
     label = f"T{vertex.tensor} {vertex.name}".strip()
     if now is None:
         return _("{tensor}: values unknown, because it is gone or cannot be read now.").format(tensor=label)
@@ -216,7 +216,7 @@ def _count(shape: tuple[int, ...]) -> int:
 
 
 def _words() -> dict[str, str]:
-    """What ``report_widget.js`` writes on the screen."""
+    """Return the words that ``report_widget.js`` shows."""
     return {
         "report": _("Report"),
         "detail": _("Detail"),

@@ -1,4 +1,4 @@
-"""What the live view of a report is told, as one small JSON object: a pure function of the report."""
+"""The state of a report's live view, one small JSON object: a pure function of the report."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from inplace_magic.report import Report
 
 
 class LiveView:
-    """A report while it is on top of a widget: what all its states share is worked out once, and kept.
+    """The report on top of a widget; the common part of its states is computed once and cached.
 
-    That is large, for a long watch larger than the report; so let go of the view when another report comes on top.
+    The cache can be larger than the report, so drop the view when another report comes on top.
     """
 
     def __init__(self, report: Report) -> None:
@@ -48,7 +48,7 @@ class LiveView:
 
     @property
     def _fix(self) -> str:
-        """The corrected lines of the worst finding that has a fix which was tried; empty where there is none."""
+        """Return the corrected lines of the worst finding with a tried fix; empty if there is none."""
         return next((corrected(finding) for finding in self.report.findings if is_tried(finding)), "")
 
     @cached_property
@@ -57,7 +57,7 @@ class LiveView:
 
 
 def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
-    """What ``mount`` of ``explorer.js`` takes: the pictures as SVG, and :func:`.explorer_state`.
+    """Return the argument of ``mount`` in ``explorer.js``: the pictures as SVG, and :func:`.explorer_state`.
 
     Plain types only, and the same report gives the same state.
 

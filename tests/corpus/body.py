@@ -22,6 +22,7 @@ import numpy
 import torch
 from corpus import stand_ins
 from empty_modes import EmptyDispatchMode
+from torch.utils.hooks import RemovableHandle
 
 import inplace_magic
 from inplace_magic.report import Report
@@ -236,7 +237,7 @@ def _state(names: Mapping[str, Any]) -> dict[str, str]:
 def _pieces(value: Any, seen: set[int], depth: int) -> list[object]:
     if isinstance(value, (bool, int, float, complex)):
         return [value]
-    if depth == 0 or id(value) in seen:
+    if depth == 0 or id(value) in seen or isinstance(value, RemovableHandle):  # its number counts all hooks ever
         return []
     seen.add(id(value))
     if isinstance(value, torch.Tensor):

@@ -55,11 +55,6 @@ FOUND = {
         "rows[i].mul_(i)",
         "rows = torch.ones(4).expand(3, 4)\nfor i in range(3):\n    rows[i].mul_(i)\nsums = rows.sum(1)\n",
     ),
-    "one gradient in two slots": (
-        "one-tensor-many-slots",
-        "(scale * net(torch.ones(1, 2))).sum().backward()",
-        GRADIENTS.format(clear="net.zero_grad(set_to_none=False)"),
-    ),
 }
 
 

@@ -243,7 +243,7 @@ def test_the_report_magic_shows_the_last_report_and_a_named_one_again(ip: Any) -
     assert run_cell(ip, "%inplace_report first").reports == first.reports
     asked = run_cell(ip, "%inplace_report --help")
     assert asked.out.startswith("usage: %inplace_report [--open SECTION[,…]]")
-    assert "the last one, or with NAME the one that `%%inplace_watch -o NAME` bound" in asked.out
+    assert "the last one or, with NAME, that of `%%inplace_watch -o NAME`" in asked.out
     assert asked.displays == []
 
 

@@ -341,7 +341,7 @@ def test_the_corrected_cell_is_put_below_and_not_run(ip: Any, offered: list[tupl
     run_cell(ip, offered[0][0])
     assert ip.user_ns["x"].grad is not None
     run_cell(ip, "%%inplace_watch\nz = x * 2")
-    assert "no fix" in refusal(run_cell(ip, "%inplace_fix"))
+    assert "No automatic fix" in refusal(run_cell(ip, "%inplace_fix"))
     run_cell(ip, "%inplace_fix 2")
     assert len(offered) == 2
     assert "no report of Cell In[77]" in refusal(run_cell(ip, "%inplace_fix 77")).replace("There is ", "")

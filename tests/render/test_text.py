@@ -186,3 +186,24 @@ def test_repetitions_that_differ_are_not_said_to_be_alike() -> None:
     assert (lengths, rows) == ([2, 3], [1, 1])
     assert "+ T1, T2, created, 2 times\n" in text
     assert "and of others, 2 times, float32[1]" in text
+
+
+def test_a_line_calls_what_it_writes_as_it_says_itself():
+    """A tensor has the name by which the watched code knows it at the end, and beside it the line's own."""
+
+    def bump(t: torch.Tensor) -> None:
+        t.add_(1)
+
+    with inplace_magic.watch() as w:
+        a = torch.zeros(3, 3)
+        b = a
+        b.add_(1)
+        bump(a)
+        a[0].add_(1)
+        a[1:].add_(1)
+    text = w.report.to_text()
+
+    wrote = [line.partition(", mutated")[0].split("✎ ")[1] for line in text.splitlines() if "✎ T" in line]
+    assert [label.partition(" ")[2] for label in wrote] == ["a = b", "a = t", "a[0]", ""]
+    assert "a = b · S" in w.report.to_dot()
+    assert b is a

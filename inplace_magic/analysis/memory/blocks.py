@@ -110,7 +110,7 @@ def blocks_of(trace: Trace) -> tuple[Block, ...]:
 
 
 def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
-    """One entry for each call and device that the call allocated or freed on, in the order of the calls."""
+    """Return one entry for each call and device that the call allocated or freed on, in the order of the calls."""
     last = trace.calls[-1].index if trace.calls else BEFORE
     came: defaultdict[Slot, list[Block]] = defaultdict(list)
     went: defaultdict[Slot, list[Block]] = defaultdict(list)
@@ -124,7 +124,7 @@ def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
 
 
 def entries_by_op(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
-    """One entry for each operator and device; none at level ``calls``.
+    """Return one entry for each operator and device; none at level ``calls``.
 
     What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
     """
@@ -201,7 +201,7 @@ def _who(trace: Trace, step: Step) -> tuple[int | None, int | None]:
 
 
 def with_peaks_inside(rows: Iterable[Entry], ops: Iterable[Entry]) -> list[Entry]:
-    """The calls' entries with the peaks that their operators reached."""
+    """Return the calls' entries with the peaks that their operators reached."""
     peaks: dict[tuple[int | None, str], int] = {}
     for entry in ops:
         key = (entry.call, entry.device)

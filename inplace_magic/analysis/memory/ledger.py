@@ -117,7 +117,7 @@ class Peak:
 
 
 def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[Entry, ...]:
-    """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
+    """Return one row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
     library's workspace that a call was the first to need has a row of its own.
 
     Args:
@@ -144,7 +144,7 @@ def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[Entry, .
 
 
 def _that_keeps(e: Entry, kept: int) -> Entry:
-    """The entry with `saved_bytes`; ``dataclasses.replace`` takes ten times as long."""
+    """Return the entry with `saved_bytes`; ``dataclasses.replace`` takes ten times as long."""
     return _entry(
         *(e.call, e.op, e.device, e.allocated_bytes, e.freed_bytes, e.peak_bytes, e.live_bytes, e.exact_peak),
         *(e.made, e.retained_bytes, e.workspace, kept),
@@ -154,7 +154,7 @@ def _that_keeps(e: Entry, kept: int) -> Entry:
 def memory_by_line(
     trace: Trace, ledger: Ledger | None = None, on_storage: Mapping[int, Sequence[int]] | None = None
 ) -> tuple[LineMemory, ...]:
-    """The rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran.
+    """Return the rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran.
 
     Args:
         ledger: its ledger, where that is at hand already.
@@ -172,7 +172,7 @@ def memory_by_line(
 
 
 def peaks_of(trace: Trace, ledger: Ledger | None = None) -> tuple[Peak, ...]:
-    """The peak of each device; the first moment of it where it was reached several times."""
+    """Return the peak of each device; the first moment of it where it was reached several times."""
     ledger = ledger or Ledger(trace)
     best: dict[str, Entry] = {}
     for entry in ledger.ops or ledger.calls:
@@ -184,14 +184,15 @@ def peaks_of(trace: Trace, ledger: Ledger | None = None) -> tuple[Peak, ...]:
 
 
 def most_alive(trace: Trace) -> int:
-    """The bytes alive at the peak, all devices together; where none was allocated or freed, those alive all along."""
+    """Return the bytes alive at the peak, all devices together; where none was allocated or freed, those alive all
+    along."""
     ledger = Ledger(trace)
     peaks = {peak.device: peak.nbytes for peak in peaks_of(trace, ledger)}
     return sum({**ledger.before, **peaks}.values())
 
 
 def saved_storages(trace: Trace) -> tuple[SavedTensor, ...]:
-    """The saved tensors, one for each storage: the first that was saved of it."""
+    """Return the saved tensors, one for each storage: the first that was saved of it."""
     seen: set[int] = set()
     rows: list[SavedTensor] = []
     for saved in trace.saved:

@@ -123,7 +123,7 @@ class Bindings:
         return found
 
     def name(self, tensor: int) -> str | None:
-        """The best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
+        """Return the best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""
         found = self.namespace.get(tensor)
         if found is not None:
             return found
@@ -162,15 +162,25 @@ class Bindings:
         return None
 
     def written_path(self, call: CallEvent, tensor: int) -> str | None:
-        """The same as text: ``self.memory``; None where the line has no variable for what it wrote."""
+        """Return the same as text: ``self.memory``; None where the line has no variable for what it wrote."""
         known = self._operands.get((call.index, tensor))
         return (known or self._operand_of(call, tensor))[1]
 
     def written_operand(self, call: CallEvent, tensor: int) -> ast.expr | None:
-        """The variable, as an expression, that the writing line hands to the writing call; None where the line has
-        none."""
+        """Return the variable, as an expression, that the writing line hands to the writing call; None where the line
+        has none."""
         known = self._operands.get((call.index, tensor))
         return (known or self._operand_of(call, tensor))[0]
+
+    def written_as(self, call: CallEvent, tensor: int) -> str | None:
+        """What the writing line calls the very tensor that it writes: ``b[0]`` of ``b[0].zero_()``; None where it has
+        no such text for it."""
+        site = call.callsite
+        if site is None or is_state(call, tensor):
+            return None
+        node = written_in(call, site.expression, tensor, direct=site.direct)
+        text = expressions.path_text(node) if node is not None else None
+        return text if text is not None and self._plausible(text, site, tensor, call.index) else None
 
     def _operand_of(self, call: CallEvent, tensor: int) -> _Operand:
         site = call.callsite
@@ -185,7 +195,7 @@ class Bindings:
         return found
 
     def _plausible(self, text: str, site: Callsite, tensor: int, call: int) -> bool:
-        """Whether the line's text for the first operand names the written tensor. For a direct call it does; for one
+        """True if the line's text for the first operand names the written tensor. For a direct call it does; for one
         made by library code inside the line only if nothing speaks against it."""
         if site.direct:
             return True
@@ -204,7 +214,7 @@ class Bindings:
         return tensor not in self.namespace or self._handed_in(text, site, tensor)
 
     def _handed_in(self, text: str, site: Callsite, tensor: int) -> bool:
-        """Whether a parameter is the cell's own name for the tensor, handed on from call to call."""
+        """True if a parameter is the cell's own name for the tensor, handed on from call to call."""
         if text not in site.parameters or site.caller is None:
             return False
         path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, text))
@@ -216,17 +226,18 @@ class Bindings:
         return self._handed_in(path, site.caller, tensor)
 
     def named(self, site: Callsite, name: str) -> int | None:
-        """The tensor that a name stands for in the lines of a place, as last seen; None where that is not known."""
+        """Return the tensor that a name stands for in the lines of a place, as last seen; None where that is not
+        known."""
         return self.owners.get(name) if site.function == "<module>" else self.local.get((whose(site), name))
 
     def stood_for(self, site: Callsite, name: str, before: int) -> int | None:
-        """The tensor that a name stood for before a call, in the lines of a place: what it was bound to last, else what
-        it stands for as last seen; None where neither is known."""
+        """Return the tensor that a name stood for before a call, in the lines of a place: what it was bound to last,
+        else what it stands for as last seen; None where neither is known."""
         bound = self.bound_last(site.function, name, before)
         return bound[1] if bound is not None else self.named(site, name)
 
     def is_handed_by(self, place: Callsite, path: str, tensor: int) -> bool:
-        """Whether a tensor can be an argument of a line, by the path that the line says: not one that was made while
+        """True if a tensor can be an argument of a line, by the path that the line says: not one that was made while
         the line ran. What a layer in the middle of an ``nn.Sequential`` gets is not what the ``Sequential`` got."""
         if tensor in self._ever_bound(place.function, path):
             return True  # what an earlier pass of a loop made there
@@ -238,7 +249,7 @@ class Bindings:
         return True
 
     def _ever_bound(self, function: str, name: str) -> frozenset[int]:
-        """The tensors that assignments bound a name of a function to."""
+        """Return the tensors that assignments bound a name of a function to."""
         key = function, name
         if key not in self._bound_by:
             self._bound_by[key] = frozenset(tensor for _, tensor in self.scopes.get(key, ()))
@@ -269,7 +280,7 @@ class Bindings:
 
 
 def _says(site: Callsite | None, attribute: str) -> bool:
-    """Whether a line, or one that led to it, says an attribute."""
+    """True if a line, or one that led to it, says an attribute."""
     while site is not None:
         if re.search(rf"\.{re.escape(attribute)}\b", site.statement or site.text):
             return True
@@ -278,13 +289,13 @@ def _says(site: Callsite | None, attribute: str) -> bool:
 
 
 def _is_one_expression(one: Callsite, other: Callsite) -> bool:
-    """Whether both are one expression of one run of a line, whoever made the call there."""
+    """True if both are one expression of one run of a line, whoever made the call there."""
     same = (one.column, one.expression) == (other.column, other.expression)
     return same and one.same_line(other) and one.same_run(other)
 
 
 def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
-    """The best display name of every tensor that has one.
+    """Return the best display name of every tensor that has one.
 
     Args:
         trace: where the tensors are met.

@@ -21,8 +21,8 @@ _binding = filled(Binding)
 
 
 def bindings_of(trace: Trace) -> Iterator[Binding]:
-    """Every binding of a call's result, oldest first. Of several calls that one line's expression made (a module's),
-    the last one's output is what the name gets."""
+    """Yield every binding of a call's result, oldest first. Of several calls that one line's expression made (a
+    module's), the last one's output is what the name gets."""
     calls = [call for call in trace.calls if call.callsite is not None and call.parent is None]
     for position, call in enumerate(calls):
         site = call.callsite
@@ -51,6 +51,6 @@ def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
 
 
 def _is_copied(site: Callsite, following: CallEvent | None) -> bool:
-    """Whether the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
+    """True if the statement copies the value into elements of a tensor, as ``out[0] = x[0]`` does."""
     after = following.callsite if following is not None and following.does("sets item") else None
     return after is not None and (after.line, after.statement) == (site.line, site.statement)

@@ -27,7 +27,7 @@ class Rebinding:
 
 
 def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebinding, ...]:
-    """Every rebinding that could be told, in the order in which they happened.
+    """Return every rebinding that could be told, in the order in which they happened.
 
     Names are followed through the assignments that the watch saw. What a name pointed to before its first assignment is
     told only where that assignment uses the name itself: as an operand of the call (``p = p - lr * grad``), or, in
@@ -66,7 +66,8 @@ def _used(calls: dict[int, CallEvent], index: int, name: str, bindings: Bindings
 
 
 def _operand(call: CallEvent, expression: str, name: str) -> int | None:
-    """The tensor that the call got for an operand that is this name; None where operands and tensors do not pair up."""
+    """Return the tensor that the call got for an operand that is this name; None where operands and tensors do not pair
+    up."""
     is_method = call.does("method")
     listed = [node for node in expressions.operands(expression, method=is_method) if not _is_constant(node)]
     named = [position for position, node in enumerate(listed) if isinstance(node, ast.Name) and node.id == name]

@@ -39,7 +39,7 @@ class Alike:
     def grown(
         self, placed: list[Placed], depth: int, known: bool, grow: Callable[[list[Placed], int, Alike, bool], Grown]
     ) -> Grown:
-        """The groups of some neighbours: as :func:`grow` makes them, or copies where neighbours are alike."""
+        """Return the groups of some neighbours: as :func:`grow` makes them, or copies where neighbours are alike."""
         key = depth, known, tuple([each.sort for each in placed])
         first = self._first.get(key)
         if first is None:

@@ -8,7 +8,8 @@ from inplace_magic.record.trace import Trace
 
 
 def module_behind(trace: Trace, node: AutogradNode) -> ModuleName | None:
-    """The module whose parameter is reached from a node along the recorded part of its graph; None where none is."""
+    """Return the module whose parameter is reached from a node along the recorded part of its graph; None where none
+    is."""
     nodes = {each.node: each for each in trace.nodes}
     waiting, seen = [node], {node.node}
     while waiting:

@@ -60,7 +60,7 @@ class Placed(NamedTuple):
 
 
 def module_path(branch: Branch) -> str:
-    """The module that it is; else the common beginning of the names of the parameters that it reads."""
+    """Return the module that it is; else the common beginning of the names of the parameters that it reads."""
     if branch.step.path:
         return branch.step.path
     names = [steps_of(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]

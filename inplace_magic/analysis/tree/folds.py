@@ -97,7 +97,7 @@ def holes_of(calls: Sequence[CallEvent]) -> tuple[Hole, ...]:
 
 
 def has_hole(holes: Sequence[Hole], first: int, last: int, *, around: bool = False) -> bool:
-    """Whether calls are missing between the two calls of these indexes.
+    """True if calls are missing between the two calls of these indexes.
 
     Args:
         holes: as :func:`holes_of` gives them.

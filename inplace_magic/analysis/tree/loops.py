@@ -34,7 +34,7 @@ class Level:
         self.last = step
 
     def ends_before(self, step: Step) -> bool:
-        """Whether the loop is over when this step comes."""
+        """True if the loop is over when this step comes."""
         if step.kind != "line":
             return step not in self.body
         if step in self.body:
@@ -133,7 +133,8 @@ def _pass(parts: tuple[Branch, ...]) -> Branch:
 
 
 def runs_of(members: list[Placed], depth: int) -> list[tuple[Room | None, list[Placed]]]:
-    """The calls of each module in turn, of calls that share one step; one group where nothing tells them apart."""
+    """Return the calls of each module in turn, of calls that share one step; one group where nothing tells them
+    apart."""
     told = [(at, room) for at, each in enumerate(members) if each.rooms and (room := each.rooms[depth]) is not None]
     if not told:
         return [(None, members)]
@@ -148,7 +149,8 @@ def runs_of(members: list[Placed], depth: int) -> list[tuple[Room | None, list[P
 
 
 def in_rows(found: Iterable[tuple[Room | None, Branch]]) -> list[tuple[Room | None, Branch]]:
-    """The same with neighbours of one class in one list of layers, such as the blocks of an encoder, as one loop."""
+    """Return the same with neighbours of one class in one list of layers, such as the blocks of an encoder, as one
+    loop."""
     rows: list[list[tuple[Room | None, Branch]]] = []
     for room, branch in found:
         row = rows[-1] if rows else []

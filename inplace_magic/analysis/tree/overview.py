@@ -42,7 +42,7 @@ def whole_modules(calls: Sequence[CallVertex]) -> dict[str, tuple[str, str]]:
 
 
 def parts_of_overview(parts: Iterable[Branch], whole: Mapping[str, object], *, joined: bool) -> list[Branch]:
-    """The modules among some parts and in the lines among them, and what is between two modules.
+    """Return the modules among some parts and in the lines among them, and what is between two modules.
 
     Args:
         whole: by key, the calls that are modules.
@@ -56,14 +56,14 @@ def parts_of_overview(parts: Iterable[Branch], whole: Mapping[str, object], *, j
 
 
 def is_module(branch: Branch, whole: Mapping[str, object]) -> bool:
-    """Whether it is a run of one module, or of several in a row."""
+    """True if it is a run of one module, or of several in a row."""
     if branch.kind == "call":
         return branch.calls[0].key in whole
     return branch.step.kind == "run" and (bool(branch.step.path) or branch.step.name in branch.calls[0].modules)
 
 
 def runs_modules(branch: Branch, whole: Mapping[str, object], *, inside: bool = False) -> bool:
-    """Whether it is a module or runs one.
+    """True if it is a module or runs one.
 
     Args:
         whole: by key, the calls that are modules.

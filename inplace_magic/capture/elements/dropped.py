@@ -46,7 +46,7 @@ class Reader:
     values: Callable[[Any], tuple[Number, ...] | None]
 
     def numbers(self, given: Any) -> tuple[Number, ...] | None:
-        """A Python number, or the elements of a tensor; None where they are not known."""
+        """Return a Python number, or the elements of a tensor; None where they are not known."""
         if isinstance(given, (int, float)):
             return (given,)
         return self.values(given) if self.is_tensor(given) else None
@@ -91,7 +91,7 @@ def by_index(reader: Reader, entries: Sequence[Any], given: Any) -> Dropped | No
 
 
 def _differ(named: list[tuple[Any, ...]], values: tuple[Number, ...]) -> bool:
-    """Whether an element that is named twice is given two values."""
+    """True if an element that is named twice is given two values."""
     if len(values) % len(named) or len(values) == 1:
         return False
     width = len(values) // len(named)

@@ -8,8 +8,8 @@ from inplace_magic.record.events import Region
 
 
 def basic_index_region(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, index: Any) -> Region | None:
-    """The region of ``x[index]`` for integers, slices, ``None`` and ``...``; None for any other index, whose result
-    is no view."""
+    """Return the region of ``x[index]`` for integers, slices, ``None`` and ``...``; None for any other index, whose
+    result is no view."""
     entries = list(index) if isinstance(index, tuple) else [index]
     for entry in entries:
         plain = entry is None or entry is Ellipsis or isinstance(entry, slice) or type(entry) is int

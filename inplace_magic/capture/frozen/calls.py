@@ -47,7 +47,7 @@ class Freezer:
     def packed_calls(
         self, rows: list[list[Any]], observations: list[Any], objects: list[Any], giving: set[int | None]
     ) -> list[CallEvent]:
-        """The same of calls that were packed; the arguments are what :class:`.past.packed.Packed` keeps."""
+        """Return the same of calls that were packed; the arguments are what :class:`.past.packed.Packed` keeps."""
         facts_of = [objects[row[FACTS]] for row in rows]
         giving.update([row[SITE] for row, facts in zip(rows, facts_of, strict=True) if facts.exports])
         made = [

@@ -23,7 +23,7 @@ _node, _saved = filled(AutogradNode), filled(SavedTensor)
 
 
 def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
-    """All aten operators."""
+    """Return all aten operators."""
     return tuple(
         [
             _op_event(
@@ -41,7 +41,7 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
 
 
 def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> tuple[Storage, ...]:
-    """All blocks of memory met."""
+    """Return all blocks of memory met."""
     devices: dict[torch.device | None, str] = {}
     found = []
     for r in records:
@@ -54,7 +54,7 @@ def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> tuple[Sto
 
 
 def frozen_nodes(records: Iterable[NodeRecord | PastNode], pending: set[int]) -> tuple[AutogradNode, ...]:
-    """All autograd nodes met; `pending` are those that a backward could still use."""
+    """Return all autograd nodes met; `pending` are those that a backward could still use."""
     known: dict[str, tuple[tuple[Trait, ...], str | None]] = {}
     found = []
     for r in records:
@@ -68,7 +68,7 @@ def frozen_nodes(records: Iterable[NodeRecord | PastNode], pending: set[int]) ->
 
 
 def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor, ...]:
-    """All that the nodes saved."""
+    """Return all that the nodes saved."""
     found = []
     for node in records:
         if not node.saved:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def site_at(number: int | None, sites: Sequence[Callsite]) -> Callsite | None:
-    """The place of that number; None where none was noted."""
+    """Return the place of that number; None where none was noted."""
     return None if number is None else sites[number]
 
 
@@ -31,7 +31,7 @@ def frozen_foreign(
     arrays: Mapping[int, tuple[str, ...]],
     giving: set[int | None],
 ) -> tuple[ForeignWrite, ...]:
-    """The writes from outside torch, each with its line where only one can have made it.
+    """Return the writes from outside torch, each with its line where only one can have made it.
 
     Args:
         sites: all places, by number.
@@ -43,7 +43,7 @@ def frozen_foreign(
 def _foreign(
     raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...], giving: set[int | None]
 ) -> ForeignWrite:
-    """The write with the only statement that can have made it, where there is just one.
+    """Return the write with the only statement that can have made it, where there is just one.
 
     Args:
         sites: all places, by number.
@@ -69,7 +69,7 @@ whether another thread of the user's ran meanwhile."""
 def frozen_unseen(
     moved: Moved, counter: int, sites: list[Callsite], sources: Sources, names: tuple[str, ...]
 ) -> UnseenWrite:
-    """The write with the only statement that can have made it, where there is just one."""
+    """Return the write with the only statement that can have made it, where there is just one."""
     before, after, noticed, after_site, before_site, beside = moved
     first, last = site_at(after_site, sites), site_at(before_site, sites)
     statement = None
@@ -79,7 +79,7 @@ def frozen_unseen(
 
 
 def names_by_tensor(names: Iterable[TensorName]) -> dict[int, tuple[str, ...]]:
-    """The names of each tensor."""
+    """Return the names of each tensor."""
     found: dict[int, tuple[str, ...]] = {}
     for entry in names:
         found[entry.tensor] = (*found.get(entry.tensor, ()), entry.name)
@@ -87,7 +87,7 @@ def names_by_tensor(names: Iterable[TensorName]) -> dict[int, tuple[str, ...]]:
 
 
 def local_names(passing: PassingNames, sources: Sources) -> Iterator[LocalName]:
-    """The names that the functions of the user's had for tensors."""
+    """Yield the names that the functions of the user's had for tensors."""
     for code, names in passing.seen.values():
         place = sources.locate(code, 0, None)
         for name, serial in names.items():

@@ -25,7 +25,7 @@ _BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
 def backward_of(
     facts: FunctionFacts, index: int, args: tuple[Any, ...], kwargs: Keywords, identity: IdentityMap, nodes: NodeMap
 ) -> Backward:
-    """The run that the call `index` is about to make."""
+    """Return the run that the call `index` is about to make."""
     named = dict(zip(_BACKWARD_PARAMETERS[facts.name], args, strict=False)) | dict(kwargs)
     first = named.get("tensors", named.get("outputs", named.get("self", ())))
     roots = [_root(tensor, identity, nodes) for tensor in tensors_in((first,), [])]
@@ -41,8 +41,8 @@ def backward_of(
 
 
 def _root(tensor: torch.Tensor, identity: IdentityMap, nodes: NodeMap) -> int | None:
-    """The node where backward begins; reading it is no harm, since backward itself does so next. Where no more nodes
-    may be looked at, the one that was seen before."""
+    """Return the node where backward begins; reading it is no harm, since backward itself does so next. Where no more
+    nodes may be looked at, the one that was seen before."""
     if not nodes.full:
         grad_fn = describe.grad_fn(tensor)
         return None if grad_fn is None else nodes.number(grad_fn, None)

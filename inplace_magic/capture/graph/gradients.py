@@ -25,7 +25,7 @@ def gradients_before(leaves: Iterable[TensorRecord], identity: IdentityMap) -> B
 
 
 def gradients_written(before: Before, identity: IdentityMap, call: int) -> tuple[AddedTo, ...]:
-    """The gradients that backward added to. The memory of those that it made is billed to its call."""
+    """Return the gradients that backward added to. The memory of those that it made is billed to its call."""
     added = []
     for record, known in before.items():
         leaf = record()

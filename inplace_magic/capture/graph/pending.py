@@ -15,8 +15,8 @@ from inplace_magic.capture.torch import describe, describe_nodes, unpacking
 
 
 def pending_nodes(nodes: NodeMap, identity: IdentityMap, *, forget: bool) -> set[int]:
-    """The numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would use
-    them. Not those behind which a backward has been already and let go of what it used: another one will raise.
+    """Return the numbers of those nodes, reached from a live tensor, that still hold what they saved: backward would
+    use them. Not those behind which a backward has been already and let go of what it used: another one will raise.
 
     Args:
         forget: also take our tokens out of the nodes; at the end of the watch.
@@ -110,7 +110,7 @@ def _was_read(record: NodeRecord) -> bool:
 
 
 def _up_to_date(tensor: torch.Tensor, record: TensorRecord) -> bool:
-    """Whether reading ``grad_fn`` changes nothing: not so for a view whose base was written since it was last read."""
+    """True if reading ``grad_fn`` changes nothing: not so for a view whose base was written since it was last read."""
     if not describe.is_view(tensor):
         return True
     version = describe.version(tensor)

@@ -66,11 +66,11 @@ class Holders:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is kept."""
+        """True if nothing more is kept."""
         return len(self._found) >= _MOST
 
     def frozen(self, sites: list[Callsite], calls: Iterable[CallEvent]) -> Iterator[Binding]:
-        """The bindings that no call's result tells.
+        """Yield the bindings that no call's result tells.
 
         Args:
             sites: all places, by number.

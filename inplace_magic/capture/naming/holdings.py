@@ -91,7 +91,8 @@ class Holdings:
             outer = None if is_last else outer.f_back
 
     def _users(self, frame: FrameType | None) -> FrameType | None:
-        """The user's frame that made a call, maybe by way of a function of the framework's, as ``x.norm()`` is one."""
+        """Return the user's frame that made a call, maybe by way of a function of the framework's, as ``x.norm()`` is
+        one."""
         for _ in range(self.wrappers + 1):
             if frame is None or self.is_users(frame.f_code)[0]:
                 return frame
@@ -124,7 +125,7 @@ class Holdings:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is kept."""
+        """True if nothing more is kept."""
         return len(self._found) >= _MOST
 
     def frozen(self) -> Iterator[Holding]:
@@ -134,7 +135,7 @@ class Holdings:
 
 
 def names_of(frame: FrameType) -> dict[str, Any]:
-    """The variables of a function; of a block, the globals that its code names."""
+    """Return the variables of a function; of a block, the globals that its code names."""
     code = frame.f_code
     if code.co_flags & inspect.CO_NEWLOCALS:
         return locals_of(frame)

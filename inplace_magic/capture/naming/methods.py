@@ -61,8 +61,8 @@ class Methods:
 
 
 def _object_of(frame: FrameType) -> Any:
-    """The first argument of a method, where its class has one of that name; None for any other function, and for a
-    replica."""
+    """Return the first argument of a method, where its class has one of that name; None for any other function, and for
+    a replica."""
     code = frame.f_code
     if not code.co_argcount:
         return None

@@ -20,7 +20,7 @@ class Numbered:
     _numbers: Iterator[int] = field(default_factory=partial(count, 1))
 
     def of(self, item: Any) -> tuple[int, bool]:
-        """The number of an object, and whether no other object can have it."""
+        """Return the number of an object, and whether no other object can have it."""
         known = self._known.get(id(item))
         if known is None or (known[1] is not None and known[1]() is not item):
             try:

@@ -26,7 +26,7 @@ class KnowsTensors(Protocol):
     """What was met and lives."""
 
     def known(self, tensor: Any) -> Any:
-        """The record of a tensor that was seen already, a weak reference with a ``serial``; None for another."""
+        """Return the record of a tensor that was seen already, a weak reference with a ``serial``; None for another."""
 
 
 @dataclass(eq=False, slots=True)
@@ -96,7 +96,7 @@ class PassingNames:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is looked at."""
+        """True if nothing more is looked at."""
         return self._steps >= _MOST_STEPS or self.holders.is_full
 
     def _names_in(self, code: CodeType, names: dict[str, Any]) -> dict[str, int]:

@@ -170,7 +170,7 @@ def _items(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[str, 
 
 
 def is_replica(value: object) -> bool:
-    """Whether torch says of a module that it is a replica, which is meant to share the buffers of its original."""
+    """True if torch says of a module that it is a replica, which is meant to share the buffers of its original."""
     return _attributes(value).get("_is_replica") is True
 
 
@@ -184,7 +184,8 @@ def _attributes(value: object) -> dict[str, Any]:
 
 
 def _slots(value: Any) -> dict[str, Any]:
-    """The attributes of an object without a ``__dict__``: those of ``__slots__``, and the fields of a named tuple."""
+    """Return the attributes of an object without a ``__dict__``: those of ``__slots__``, and the fields of a named
+    tuple."""
     kind = type(value)
     if issubclass(kind, tuple):
         names = kind.__dict__.get("_fields")
@@ -201,7 +202,7 @@ def _slots(value: Any) -> dict[str, Any]:
 
 
 def _is_users(module: object) -> bool:
-    """Whether the user wrote a module of this name: a notebook, a script, or a file that is not an installed one."""
+    """True if the user wrote a module of this name: a notebook, a script, or a file that is not an installed one."""
     if not isinstance(module, str):
         return False
     if module == "__main__":

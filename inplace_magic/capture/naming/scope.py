@@ -11,8 +11,8 @@ from typing import Any
 
 
 def names_in_sight(frame: FrameType) -> dict[str, Any]:
-    """The globals of a frame, its locals, and what stands in namespaces that were made for ``exec``. A name that means
-    two things is the inner one; a frame keeps nothing of it alive."""
+    """Return the globals of a frame, its locals, and what stands in namespaces that were made for ``exec``. A name that
+    means two things is the inner one; a frame keeps nothing of it alive."""
     outer, own = frame.f_globals, locals_of(frame)
     executed = {name: value for name, value in {**outer, **own}.items() if was_executed(value)}
     found: dict[str, Any] = {}
@@ -22,13 +22,14 @@ def names_in_sight(frame: FrameType) -> dict[str, Any]:
 
 
 def was_executed(value: object) -> bool:
-    """Whether it is a namespace: ``exec`` leaves the built-in names there
+    """True if it is a namespace: ``exec`` leaves the built-in names there
     (https://docs.python.org/3/library/functions.html#exec)."""
     return type(value) is dict and "__builtins__" in value
 
 
 def locals_of(frame: FrameType) -> dict[str, Any]:
-    """The local variables of a function's frame; none of a module's or class's, and none where reading them could show.
+    """Return the local variables of a function's frame; none of a module's or class's, and none where reading them
+    could show.
 
     Before Python 3.13 (PEP 667) a frame keeps the dict that it once gave, and whoever has it sees it change: a function
     that called ``locals()``, a debugger, which writes it back into the frame. Those are not read. The variables are
@@ -53,7 +54,7 @@ _ASKING = frozenset({"_getframe", "currentframe", "locals", "vars"})
 
 
 def _asks_for_its_locals(code: CodeType) -> bool:
-    """Whether a function may hold the dict of its local variables, which reading them anew would change. What pytest
+    """True if a function may hold the dict of its local variables, which reading them anew would change. What pytest
     puts into an ``assert`` calls ``locals()`` as an attribute, and does not keep it."""
     # Asked at every call that comes from a new place, and disassembling takes far longer than a look at the names.
     named = (*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars)

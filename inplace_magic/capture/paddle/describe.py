@@ -56,12 +56,12 @@ def tensors_in(values: Iterable[Any], found: list[Any]) -> list[Any]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether something is a tensor or a parameter of Paddle's own classes, with memory."""
+    """True if something is a tensor or a parameter of Paddle's own classes, with memory."""
     return type(value) in _PLAIN and bool(value._is_initialized())
 
 
 def version(tensor: Any) -> int | None:
-    """The version counter."""
+    """Return the version counter."""
     try:
         return int(tensor._inplace_version())
     except Exception:  # describing never raises: a tensor without memory, a version of Paddle without counters
@@ -73,7 +73,7 @@ gradient: Callable[[Any], Any] = vars(paddle.Tensor)["grad"].__get__
 
 
 def pointer(tensor: Any) -> int:
-    """The address of the first element; 0 where there is none, as of an empty or a sparse tensor."""
+    """Return the address of the first element; 0 where there is none, as of an empty or a sparse tensor."""
     try:
         return tensor.data_ptr() or 0
     except Exception:  # as above
@@ -81,7 +81,7 @@ def pointer(tensor: Any) -> int:
 
 
 def address(tensor: Any, first: int) -> int:
-    """The address of the memory that a tensor and its views share.
+    """Return the address of the memory that a tensor and its views share.
 
     Args:
         first: its :func:`pointer`.
@@ -139,7 +139,7 @@ def storage_bytes(tensor: Any, seen: Layout) -> int:
 
 
 def readable(seen: Layout) -> dict[str, Any]:
-    """A layout as fields of ``TensorMetadata``."""
+    """Return a layout as fields of ``TensorMetadata``."""
     return {
         "shape": seen[SHAPE],
         "strides": seen[STRIDES],
@@ -151,7 +151,8 @@ def readable(seen: Layout) -> dict[str, Any]:
 
 
 def content(seen: Layout, first: int, limit: int) -> bytes | None:
-    """The bytes of a tensor that lies in CPU memory without gaps; None for others, and for more than `limit` bytes.
+    """Return the bytes of a tensor that lies in CPU memory without gaps; None for others, and for more than `limit`
+    bytes.
 
     Args:
         first: its :func:`pointer`; the tensor must be alive.
@@ -182,7 +183,7 @@ def _in_order(shape: tuple[int, ...], strides: tuple[int, ...] | None) -> bool:
 
 
 def values(raw: bytes | None, seen: Layout) -> tuple[Any, ...] | None:
-    """The elements in row-major order; None for dtypes that Python has no number for.
+    """Return the elements in row-major order; None for dtypes that Python has no number for.
 
     Args:
         raw: what :func:`content` gave.

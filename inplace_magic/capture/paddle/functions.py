@@ -91,7 +91,8 @@ class OpFacts:
 
 
 def in_positions(facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments of a call with the tensors that were given by name, ``matmul(x=a, y=b)``, where they belong."""
+    """Return the arguments of a call with the tensors that were given by name, ``matmul(x=a, y=b)``, where they
+    belong."""
     if not kwargs or not facts.names:
         return args
     named = tuple(kwargs.get(name) for name in facts.names[len(args) :])
@@ -99,7 +100,7 @@ def in_positions(facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def _frees_its_input(operation: str) -> bool:
-    """Whether the node keeps no input, and that of the form in place makes no clone."""
+    """True if the node keeps no input, and that of the form in place makes no clone."""
     entry, in_place = SAVES.get(operation), SAVES.get(f"{operation}_")
     return isinstance(entry, tuple) and "in0" not in entry and isinstance(in_place, tuple) and "hidden" not in in_place
 

@@ -50,7 +50,7 @@ class Gradients:
         return found
 
     def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
-        """Those that backward added to; of those that it made, the memory is known from now on."""
+        """Return those that backward added to; of those that it made, the memory is known from now on."""
         added = []
         for leaf, address in before.items():
             now = self._storage_of(leaf, None if address else call)

@@ -88,7 +88,7 @@ class IdentityMap:
             deaths.popleft()
 
     def known(self, tensor: Any) -> TensorRecord | None:
-        """The record of a tensor that was seen already."""
+        """Return the record of a tensor that was seen already."""
         record = self.tensors.get(id(tensor))
         if record is not None and record() is not tensor:  # it died since the queue was read
             self.bury()
@@ -96,7 +96,7 @@ class IdentityMap:
         return record
 
     def enter(self, tensor: Any, storage: StorageRecord | None) -> TensorRecord:
-        """A record for a tensor that has none yet."""
+        """Return a record for a tensor that has none yet."""
         record = self.tensors[id(tensor)] = TensorRecord(tensor, self._died)
         self._serial += 1
         record.key, record.serial, record.latest, record.storage = id(tensor), self._serial, None, storage
@@ -112,7 +112,7 @@ class IdentityMap:
         record.storage = storage
 
     def storage_of(self, tensor: Any, first: int, seen: Layout, born: int | None) -> StorageRecord | None:
-        """The memory behind a tensor; None where it has none of its own.
+        """Return the memory behind a tensor; None where it has none of its own.
 
         Args:
             born: index of the call that made it, None when it existed before.
@@ -150,7 +150,7 @@ class IdentityMap:
             self._close(storage)
 
     def _is_still_held(self, storage: StorageRecord) -> bool:
-        """Whether the leaf has its gradient there now; where it has not, the address is another memory's."""
+        """True if the leaf has its gradient there now; where it has not, the address is another memory's."""
         leaf = self._held.get(storage)
         tensor = None if leaf is None else leaf()
         gradient = None if tensor is None else describe.gradient(tensor)
@@ -161,7 +161,7 @@ class IdentityMap:
         return False
 
     def live(self) -> Iterator[tuple[Any, TensorRecord]]:
-        """The tensors that are alive now."""
+        """Yield the tensors that are alive now."""
         self.bury()
         for record in list(self.tensors.values()):
             tensor = record()

@@ -55,15 +55,15 @@ def note_saves(
 
 
 def _clones_its_input(facts: OpFacts) -> bool:
-    """Whether the hidden memory is the input as it was: where the form that makes a new tensor keeps its input, and
+    """True if the hidden memory is the input as it was: where the form that makes a new tensor keeps its input, and
     the form in place keeps nothing of the user's."""
     ordinary = SAVES.get(facts.operation.removesuffix("_"))
     return facts.saves == ("hidden",) and isinstance(ordinary, tuple) and ordinary == ("in0",)
 
 
 def _new_node(call: Call, nodes: NodeMap) -> NodeRecord | None:
-    """The node that a call made and that keeps something; of several, as ``linear`` makes them, the one whose own
-    operation does."""
+    """Return the node that a call made and that keeps something; of several, as ``linear`` makes them, the one whose
+    own operation does."""
     records = nodes.records
     observed = call.outputs
     if call.mutations:
@@ -83,7 +83,7 @@ def _new_node(call: Call, nodes: NodeMap) -> NodeRecord | None:
 
 
 def _as_given(call: Call, tensor: Any) -> Observation | None:
-    """An input of a call that wrote nothing, as it was before the call."""
+    """Return an input of a call that wrote nothing, as it was before the call."""
     if not call.mutations:
         for given, seen in zip(call.tensors, call.before, strict=True):
             if given is tensor:

@@ -35,7 +35,7 @@ class Looks:
         """What is known of a gradient for which a new object stands."""
 
     def look(self, tensor: Any) -> Observation:
-        """A tensor before the call that got it; an unchanged version and address mean an unchanged tensor."""
+        """Return a tensor before the call that got it; an unchanged version and address mean an unchanged tensor."""
         record = self._tensors.get(id(tensor))
         latest = None if record is None or record() is not tensor else record.latest
         if latest is not None:
@@ -59,7 +59,7 @@ class Looks:
         return self.look(tensor)
 
     def observe(self, tensor: Any, call: Call | None, *, made: bool = False) -> Observation:
-        """The tensor as it is now.
+        """Return the tensor as it is now.
 
         Args:
             call: the call that just returned; None for an input, before the call.

@@ -39,7 +39,7 @@ class Memory:
         self._read = [entry for entry in self._read if entry[0] is not None and entry[0] >= before]
 
     def frozen(self) -> tuple[MemoryReading, ...]:
-        """The readings, oldest first."""
+        """Return the readings, oldest first."""
         return tuple(
             MemoryReading(call, self._sources[at][0], *numbers[at : at + 3])
             for call, numbers in self._read
@@ -48,7 +48,7 @@ class Memory:
 
 
 def _asking(sources: list[tuple[Ask, str, int]]) -> Callable[[], tuple[int, ...]]:
-    """All readings in one call; of a computer without a device, which has three, without a loop."""
+    """Return all readings in one call; of a computer without a device, which has three, without a loop."""
     if len(sources) != 3:
         return lambda: tuple([ask(what, number) for ask, what, number in sources])
     (used, in_use, at), (held, reserved, _), (most, _, _) = sources

@@ -62,7 +62,7 @@ class NodeRecord:
         self.saved: tuple[Saved, ...] = ()
 
     def is_held(self) -> bool:
-        """Whether it is a leaf's, and the leaf lives."""
+        """True if it is a leaf's, and the leaf lives."""
         return self.leaf is not None and self.leaf() is not None
 
 
@@ -83,7 +83,7 @@ class NodeMap:
         """With the number of the node that keeps it."""
 
     def made(self, node: Any, name: str, address: int, call: int, alive: Sequence[int | None]) -> NodeRecord:
-        """The record of a node that the call which just returned has made; outputs of one call may share it.
+        """Return the record of a node that the call which just returned has made; outputs of one call may share it.
 
         Args:
             address: where it is.
@@ -97,7 +97,7 @@ class NodeMap:
         return record
 
     def met(self, node: Any, name: str, address: int) -> NodeRecord:
-        """The record of a node that was there already."""
+        """Return the record of a node that was there already."""
         known = self._by_address.get(address)
         if known is not None and known.name == name:
             return known
@@ -179,7 +179,7 @@ class NodeMap:
         self._compared = [entry for entry in self._compared if entry[0] not in numbers]
 
     def reached(self, starts: Iterable[int]) -> set[int]:
-        """The numbers of the nodes to which a backward from these comes."""
+        """Return the numbers of the nodes to which a backward from these comes."""
         records = self.records
         met: set[Any] = {None}
         todo: list[Any] = list(starts)
@@ -192,5 +192,5 @@ class NodeMap:
         return met
 
     def at(self, address: int) -> NodeRecord | None:
-        """The node that was last seen at an address."""
+        """Return the node that was last seen at an address."""
         return self._by_address.get(address)

@@ -26,8 +26,8 @@ KINDS = Kinds(
 def read_namespace(
     namespace: Mapping[str, Any], identity: IdentityMap
 ) -> tuple[tuple[TensorName, ...], tuple[str, ...]]:
-    """Every name of every tensor that the watch has met, shortest paths first, in the order of the namespace; and the
-    paths of the layers that carry a forward hook."""
+    """Return every name of every tensor that the watch has met, shortest paths first, in the order of the namespace;
+    and the paths of the layers that carry a forward hook."""
     identity.bury()
     found: list[tuple[int, TensorName]] = []
     hooked: dict[str, None] = {}

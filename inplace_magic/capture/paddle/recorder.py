@@ -255,7 +255,7 @@ class Recorder:
         return site
 
     def _outputs(self, call: Call, produced: list[Any], written: Written) -> tuple[list[Observation], bool, bool]:
-        """The outputs; whether one has memory of its own, and whether one shares an input's."""
+        """Return the outputs; whether one has memory of its own, and whether one shares an input's."""
         found: list[Observation] = []
         fresh = shared = False
         inputs = set(map(id, call.tensors))
@@ -276,7 +276,7 @@ class Recorder:
         return found, fresh, shared
 
     def _after(self, call: Call, tensor: Any, before: int | None) -> Observation:
-        """A written tensor as it is now; one whose version stayed is what it was, but for its values."""
+        """Return a written tensor as it is now; one whose version stayed is what it was, but for its values."""
         for seen in call.outputs:
             if seen[RECORD]() is tensor:
                 return seen

@@ -17,7 +17,7 @@ _USED_UP = "You calculate backward twice for the same subgraph"
 
 
 def refusal_of(text: str | None) -> Refusal | None:
-    """The facts of an error's text; None where it is about something else."""
+    """Return the facts of an error's text; None where it is about something else."""
     if text is None:
         return None
     if _CHANGED in text:

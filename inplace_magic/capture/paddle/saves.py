@@ -41,7 +41,7 @@ class Table(NamedTuple):
 
 
 def tables() -> dict[str, Table]:
-    """All that were measured, by the version of Paddle, oldest first."""
+    """Return all that were measured, by the version of Paddle, oldest first."""
     stored: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
     newest: dict[str, Any] = stored["saves"]
     found = {

@@ -28,7 +28,7 @@ OLDEST = (3, 0)
 
 
 def can_be_watched() -> bool:
-    """Whether this version of Paddle is one that can be."""
+    """True if this version of Paddle is one that can be."""
     numbers = paddle.__version__.split(".")[:2]
     return not all([part.isdigit() for part in numbers]) or tuple(map(int, numbers)) >= OLDEST or numbers == ["0", "0"]
 
@@ -99,7 +99,7 @@ class PaddleSession:
             self.active = False
 
     def explains(self, error: BaseException) -> bool:
-        """Whether an error is one of Paddle's about writing in place."""
+        """True if an error is one of Paddle's about writing in place."""
         return refusal_of(describe.error_text(error)) is not None
 
     def let_go(self) -> None:
@@ -120,7 +120,7 @@ class PaddleSession:
         cell: int | None,
         source: str,
     ) -> Trace:
-        """The record of the watch so far, while the stand-ins are off."""
+        """Return the record of the watch so far, while the stand-ins are off."""
         nothing = Trace(level="calls", framework="paddle", framework_version=paddle.__version__)
         if self._forked:
             return replace(nothing, blindness=(blindness.FORKED,))

@@ -75,7 +75,7 @@ _facts: dict[tuple[str, str], OpFacts] = {}
 
 
 def spots() -> tuple[Spot, ...]:
-    """All of them; looked for anew when Paddle has imported more of itself."""
+    """Return all of them; looked for anew when Paddle has imported more of itself."""
     global _imported, _known
     imported = list(sys.modules)
     if _known is None or imported != _imported:
@@ -136,7 +136,7 @@ def take_off(wardrobe: Wardrobe) -> None:
 
 
 def facts_of(name: str, owner: str = "") -> OpFacts:
-    """The facts of an operation, computed once."""
+    """Return the facts of an operation, computed once."""
     known = _facts.get((name, owner))
     if known is None:
         known = _facts[name, owner] = OpFacts(name, owner)

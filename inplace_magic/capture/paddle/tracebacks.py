@@ -47,7 +47,7 @@ def without_stand_ins(error: BaseException) -> None:
 
 
 def _below(entry: TracebackType | None) -> TracebackType | None:
-    """The first entry from there on that is no stand-in's."""
+    """Return the first entry from there on that is no stand-in's."""
     while entry is not None and entry.tb_frame.f_code.co_filename == _PROBE:
         entry = entry.tb_next
     return entry

@@ -82,7 +82,7 @@ LEAF_SINK = "GradNodeAccumulation"
 
 
 def function_behind(node: str) -> str | None:
-    """The class of the custom ``PyLayer`` that a node of this name runs; None for a node of Paddle's own."""
+    """Return the class of the custom ``PyLayer`` that a node of this name runs; None for a node of Paddle's own."""
     return node.removeprefix(_CUSTOM) if node.startswith(_CUSTOM) else None
 
 

@@ -27,8 +27,8 @@ _NONE: Written = []
 
 
 def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Written:
-    """The inputs that the call wrote, each memory once: those whose version moved, and those that it handed back as an
-    operation that writes, or that are known to be written, without moving it.
+    """Return the inputs that the call wrote, each memory once: those whose version moved, and those that it handed back
+    as an operation that writes, or that are known to be written, without moving it.
 
     Args:
         call: the call, which has returned.
@@ -82,7 +82,7 @@ def _announced(call: Call, storage: StorageRecord, tensor: Any, identity: Identi
 
 
 def mutation(call: Call, tensor: Any, before: int | None, after: Observation, limit: int) -> RawMutation:
-    """The record of a write.
+    """Return the record of a write.
 
     Args:
         limit: bytes up to which its values are kept.

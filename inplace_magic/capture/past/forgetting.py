@@ -100,7 +100,7 @@ class Evidence:
         self._writes: Counter[int] = Counter()
 
     def has(self, number: int, site: int | None, written: Written) -> bool:
-        """Whether a call is kept; asked of one after the other, in the order of their recording."""
+        """True if a call is kept; asked of one after the other, in the order of their recording."""
         self._times[site] += 1
         keep = self._times[site] <= _FIRST_OF_A_LINE or number in self._needed
         for counter, before in written:

@@ -145,7 +145,7 @@ class Packed:
         return [*self._numbers]
 
     def calls(self) -> Iterator[list[RawCall]]:
-        """The calls, some at a time, as they were but for what is known of living objects alone."""
+        """Yield the calls, some at a time, as they were but for what is known of living objects alone."""
         objects = self.objects
         for rows, observations in self.rows():
             seen = [
@@ -198,7 +198,7 @@ class Packed:
         return marshal.dumps((rows, observations), PLAIN)
 
     def storages(self) -> Iterator[PastStorage]:
-        """The storages."""
+        """Yield the storages."""
         objects = self.objects
         for packed, _ in self.storage_blocks:
             for serial, nbytes, device, born, ended, born_op, ended_op, foreign in marshal.loads(packed):
@@ -214,7 +214,7 @@ class Packed:
         return marshal.dumps(rows, PLAIN)
 
     def nodes(self) -> Iterator[PastNode]:
-        """The autograd nodes."""
+        """Yield the autograd nodes."""
         objects = self.objects
         for packed, _ in self.node_blocks:
             for serial, name, sequence, call, variable, ended, behind, saved in marshal.loads(packed):

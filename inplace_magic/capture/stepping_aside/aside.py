@@ -89,7 +89,7 @@ class Aside:
 
     @property
     def away(self) -> bool:
-        """Whether the probes are off this thread now."""
+        """True if the probes are off this thread now."""
         return threading.get_ident() in self._away
 
     @property
@@ -98,12 +98,12 @@ class Aside:
         return [away.work for away in list(self._away.values())]
 
     def is_for(self, token: object) -> bool:
-        """Whether they were taken off this thread with this token."""
+        """True if they were taken off this thread with this token."""
         away = self._away.get(threading.get_ident())
         return away is not None and away.token == token
 
     def is_about_here(self) -> bool:
-        """Whether the probes are on this thread, or were until the watch stepped aside."""
+        """True if the probes are on this thread, or were until the watch stepped aside."""
         return self.away or any_on(self._modes)
 
     def begin(
@@ -233,8 +233,8 @@ WATCHING: dict[int, Aside] = {}
 
 
 def here() -> Aside | None:
-    """The watch of this thread, or that of the backward for which this thread of the engine's works; None where none
-    runs. The engine takes the probes along, and by them the watch is known."""
+    """Return the watch of this thread, or that of the backward for which this thread of the engine's works; None where
+    none runs. The engine takes the probes along, and by them the watch is known."""
     found = WATCHING.get(threading.get_ident())
     if found is None and WATCHING:
         for aside in list(WATCHING.values()):

@@ -19,8 +19,9 @@ _FUTURES = sum(getattr(futures, name).compiler_flag for name in ("annotations",)
 
 
 def bracketed(function: Any, begin: Callable[[], Any], end: Callable[[], Any]) -> FunctionType | None:
-    """The copy; None where there is no source, or where the function has decorators or a closure. Of a wrapper that
-    holds the function which it wraps (``torch._dynamo`` puts such ones around parts of ``torch.jit``), a copy of both.
+    """Return the copy; None where there is no source, or where the function has decorators or a closure. Of a wrapper
+    that holds the function which it wraps (``torch._dynamo`` puts such ones around parts of ``torch.jit``), a copy of
+    both.
 
     Args:
         begin: called first; the caller's frame is the function's.

@@ -181,6 +181,6 @@ def close_for(aside: Aside) -> None:
 
 
 def ours() -> list[str]:
-    """The doors that are ours now."""
+    """Return the doors that are ours now."""
     found = [f"{place.door.module}.{place.door.name}" for place in _PLACES if place.is_ours]
     return [*found, *(["a finder in sys.meta_path"] if _LATE in sys.meta_path else [])]

@@ -29,7 +29,7 @@ def _existing() -> Iterator[str]:
 
     tensor: type = torch.Tensor
     for each in _below(tensor):
-        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_said(each, tensor)):
+        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_names_in_bodies(each, tensor)):
             yield each.__name__
 
 
@@ -40,8 +40,8 @@ def _below(cls: type) -> Iterator[type]:
         yield from _below(each)
 
 
-def _said(cls: type, last: type) -> Iterator[str]:
-    """The names in the bodies of a class and of those it inherits from, down to another one."""
+def _names_in_bodies(cls: type, last: type) -> Iterator[str]:
+    """Yield the names in the bodies of a class and of those it inherits from, down to another one."""
     for each in cls.__mro__:
         if each is last:
             return
@@ -49,7 +49,7 @@ def _said(cls: type, last: type) -> Iterator[str]:
 
 
 def _defined(source: str) -> dict[str, bool]:
-    """The classes of tensors that a text defines, and whether each has a ``__new__`` of its own."""
+    """Return the classes of tensors that a text defines, and whether each has a ``__new__`` of its own."""
     if "Tensor" not in source or "class " not in source:
         return {}
     try:

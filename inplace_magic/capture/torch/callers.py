@@ -30,14 +30,14 @@ OVERRIDES = torch.overrides.__file__
 
 
 def past_overrides(frame: FrameType | None, function: CodeType | None = None) -> FrameType | None:
-    """The first frame, from `frame` upwards, that is neither torch's override machinery nor runs `function`."""
+    """Return the first frame, from `frame` upwards, that is neither torch's override machinery nor runs `function`."""
     while frame is not None and (frame.f_code is function or frame.f_code.co_filename == OVERRIDES):
         frame = frame.f_back
     return frame
 
 
 def is_stand_in(code: CodeType) -> bool:
-    """Whether `code` was made here."""
+    """True if `code` was made here."""
     return code.co_code == _TEMPLATE.co_code and code.co_varnames == _TEMPLATE.co_varnames
 
 
@@ -59,7 +59,7 @@ class Callers:
         """Kept alive, so that their ``id`` stays their own."""
 
     def like(self, frame: FrameType | None, function: CodeType | None) -> PassOn:
-        """A caller that looks like `frame`.
+        """Return a caller that looks like `frame`.
 
         Args:
             frame: the frame that called the torch function, or torch's override machinery.

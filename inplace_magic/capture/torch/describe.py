@@ -74,9 +74,10 @@ def version(tensor: torch.Tensor) -> int | None:
 
 
 def storage(tensor: torch.Tensor) -> Any:
-    """The storage object, None where there is none (functorch wrappers); of a sparse tensor that of its values. Torch
-    keeps one Python object per storage for the storage's whole life, so a weak reference to it tells when the memory
-    goes. Never asked on devices of other kinds: a lazy tensor asked inside any dispatch mode ends the process."""
+    """Return the storage object, None where there is none (functorch wrappers); of a sparse tensor that of its
+    values. Torch keeps one Python object per storage for the storage's whole life, so a weak reference to it tells
+    when the memory goes. Never asked on devices of other kinds: a lazy tensor asked inside any dispatch mode ends
+    the process."""
     try:
         if type(tensor) in PLAIN_TYPES:
             if is_functional(tensor) or (Wrapped.seen and is_wrapped(tensor)):  # the first could not be resized
@@ -100,13 +101,13 @@ def _storage_of_values(tensor: torch.Tensor) -> Any:
 
 
 def base(tensor: torch.Tensor) -> torch.Tensor | None:
-    """The tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch lose
-    their tie to the version counter of their base."""
+    """Return the tensor that this one is a differentiable view of. If ``_base`` vanishes: views made before the watch
+    lose their tie to the version counter of their base."""
     return tensor._base if type(tensor) in PLAIN_TYPES else _carefully(tensor, "_base")
 
 
 def is_view(tensor: torch.Tensor) -> bool:
-    """Whether autograd takes the tensor for a view, whose ``grad_fn`` may be computed when it is read. If ``_is_view``
+    """True if autograd takes the tensor for a view, whose ``grad_fn`` may be computed when it is read. If ``_is_view``
     vanishes: ``_base is not None`` says the same."""
     if type(tensor) in PLAIN_TYPES:
         return tensor._is_view()
@@ -115,7 +116,7 @@ def is_view(tensor: torch.Tensor) -> bool:
 
 
 def is_leaf(tensor: torch.Tensor) -> bool:
-    """Whether no node made the tensor, told without giving its node a Python object; not to be asked of a view, where
+    """True if no node made the tensor, told without giving its node a Python object; not to be asked of a view, where
     it would compute the ``grad_fn``."""
     return tensor.is_leaf if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "is_leaf"))
 
@@ -173,7 +174,7 @@ def _careful_layout(tensor: torch.Tensor) -> Layout:
 
 
 def has_own_sizes(kind: type) -> bool:
-    """Whether tensors of a class have sizes and memory of their own; those of a class that dispatches itself need
+    """True if tensors of a class have sizes and memory of their own; those of a class that dispatches itself need
     not."""
     return getattr(kind, "__torch_dispatch__", _DEFAULT_DISPATCH) is _DEFAULT_DISPATCH
 
@@ -186,7 +187,7 @@ def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def requires_grad(tensor: torch.Tensor) -> bool:
-    """Whether autograd follows the tensor."""
+    """True if autograd follows the tensor."""
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
 
 
@@ -197,14 +198,14 @@ def error_text(error: BaseException) -> str:
 
 
 def in_backward() -> bool:
-    """Whether the autograd engine runs on this thread. If ``_current_graph_task_id`` vanishes: operators of backward
+    """True if the autograd engine runs on this thread. If ``_current_graph_task_id`` vanishes: operators of backward
     are billed to no direction, and a comparison's table calls them forward."""
     return bool(attempt(lambda: torch._C._current_graph_task_id() != -1))
 
 
 def tensor_hooks(tensor: torch.Tensor) -> dict[str, Any]:
-    """The hooks that hang on the tensor itself, by the attribute that holds them; a copy of it would have none. If the
-    attributes vanish: a second run goes without such hooks and cannot say so."""
+    """Return the hooks that hang on the tensor itself, by the attribute that holds them; a copy of it would have none.
+    If the attributes vanish: a second run goes without such hooks and cannot say so."""
     with NO_SUBCLASS_CODE():
         found = {
             name: attempt(lambda name=name: getattr(tensor, name))  # type: ignore[misc]

@@ -76,7 +76,7 @@ def _shared_address(tensor: torch.Tensor) -> int | None:
 
 
 def _looks_like(tensor: torch.Tensor, seen: Layout) -> bool:
-    """Whether a strided tensor still lies in its storage as it did: another thread may have moved it, and no version
+    """True if a strided tensor still lies in its storage as it did: another thread may have moved it, and no version
     tells. A quarter of what a new look costs."""
     return (
         tensor.dtype is seen.dtype
@@ -87,8 +87,8 @@ def _looks_like(tensor: torch.Tensor, seen: Layout) -> bool:
 
 
 def values(tensor: torch.Tensor, seen: Layout, limit: int) -> Any:
-    """The elements of a small plain tensor in CPU memory, as nested lists or (a letter of ``struct`` and raw memory) as
-    bytes; else None. Reading a CUDA tensor would wait for the device, so that is never done here.
+    """Return the elements of a small plain tensor in CPU memory, as nested lists or (a letter of ``struct`` and raw
+    memory) as bytes; else None. Reading a CUDA tensor would wait for the device, so that is never done here.
 
     Args:
         tensor: the live tensor, whose :func:`pointer` was asked before.
@@ -117,7 +117,7 @@ def values(tensor: torch.Tensor, seen: Layout, limit: int) -> Any:
 
 
 def flat(nested: Any) -> tuple[Number, ...] | None:
-    """The numbers that :func:`values` gave, in row-major order."""
+    """Return the numbers that :func:`values` gave, in row-major order."""
     if nested is None:
         return None
     if isinstance(nested, bytes):
@@ -153,8 +153,9 @@ def memory_in(untyped: Any, begin: int, nbytes: int) -> int:
 
 
 def memory_in_use(untyped: Any, begin: int, nbytes: int) -> int:
-    """The address of the byte `begin` of a storage that a live tensor has, where so many from there on are its own and
-    lie in CPU memory; else 0. All raw memory is read at an address from here, so the storage itself is asked now."""
+    """Return the address of the byte `begin` of a storage that a live tensor has, where so many from there on are its
+    own and lie in CPU memory; else 0. All raw memory is read at an address from here, so the storage itself is asked
+    now."""
     try:
         if untyped.device != _CPU or begin + nbytes > untyped.nbytes():
             return 0
@@ -172,7 +173,7 @@ def settled_memory(untyped: Any, begin: int, nbytes: int) -> int:
 
 
 def is_pinned(untyped: Any) -> bool:
-    """Whether a storage is page-locked for copies to and from a CUDA device. Nobody is asked before the program has
+    """True if a storage is page-locked for copies to and from a CUDA device. Nobody is asked before the program has
     begun to use CUDA, nor about memory that torch may resize, which pinned memory is not."""
     try:
         if untyped.resizable() is not False or not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]

@@ -58,7 +58,7 @@ def most_behind(node: Any) -> int:
 
 
 def is_node_class(kind: type) -> bool:
-    """Whether objects of a class are autograd nodes."""
+    """True if objects of a class are autograd nodes."""
     return hasattr(kind, "next_functions") and hasattr(kind, "_sequence_nr")
 
 
@@ -127,12 +127,12 @@ def _add_saved(found: list[tuple[str, Any, bool]], name: str, entry: Any) -> Non
 
 
 def still_saves(node: Any) -> bool:
-    """Whether the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
+    """True if the node still keeps any saved tensor: backward without ``retain_graph`` lets go of them."""
     return bool(saved_values(node))
 
 
 def is_spent(node: Any) -> bool:
-    """Whether a backward has gone through the node and let go of what it kept, so that another one will raise."""
+    """True if a backward has gone through the node and let go of what it kept, so that another one will raise."""
     name = node_name(node)
     if name == "AddmmBackward0" and len(node.next_functions) == 3:  # for the bias alone it keeps nothing
         return any([behind is not None for behind, _ in node.next_functions[1:]]) and not still_saves(node)

@@ -22,7 +22,7 @@ _LIBRARY = torch.nn.Module.__module__.partition(".")[0]
 
 
 def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sources) -> tuple[InplaceModule, ...]:
-    """Those modules of a namespace that write what they are given.
+    """Return those modules of a namespace that write what they are given.
 
     Args:
         modules: every module within reach, by its path, owners before what they own.
@@ -44,7 +44,7 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
 
 
 def _owners(path: str, known: dict[str, torch.nn.Module]) -> Iterator[tuple[type, str]]:
-    """The class of the nearest owner that is not torch's own, with the path from there."""
+    """Yield the class of the nearest owner that is not torch's own, with the path from there."""
     for match in reversed(list(re.finditer(r"[.\[]", path))):
         owner = known.get(path[: match.start()])
         if owner is not None and type(owner).__module__.partition(".")[0] != _LIBRARY:
@@ -52,7 +52,7 @@ def _owners(path: str, known: dict[str, torch.nn.Module]) -> Iterator[tuple[type
 
 
 def _made_by(owner: type, rest: str, sources: Sources) -> Callsite | None:
-    """The expression in ``owner.__init__`` that makes ``self.main[2]``, for the rest ``.main[2]``."""
+    """Return the expression in ``owner.__init__`` that makes ``self.main[2]``, for the rest ``.main[2]``."""
     code = getattr(vars(owner).get("__init__"), "__code__", None)
     function = sources.function_at(code) if code is not None else None
     steps = re.findall(r"\.(\w+)|\[(\d+)\]", rest)
@@ -76,7 +76,7 @@ def _is_attribute(target: ast.expr, owner: str, name: str) -> bool:
 
 
 def _entry(node: ast.expr | None, number: str) -> ast.expr | None:
-    """The layer of that number in ``nn.Sequential(…)`` or ``nn.ModuleList([…])``."""
+    """Return the layer of that number in ``nn.Sequential(…)`` or ``nn.ModuleList([…])``."""
     if not isinstance(node, ast.Call) or node.keywords:
         return None
     entries = node.args

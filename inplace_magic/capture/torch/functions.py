@@ -142,8 +142,8 @@ class FunctionFacts:
             describe_memory.expect_copy_on_write()
 
     def announced_writes(self, args: Arguments, kwargs: Keywords) -> Arguments:
-        """The arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=`` or an
-        augmented assignment. They may be tensors or lists of tensors."""
+        """Return the arguments that the call announces to write: by a trailing underscore, ``inplace=True``, ``out=``
+        or an augmented assignment. They may be tensors or lists of tensors."""
         if kwargs:
             out = kwargs.get("out")
             if out is not None:
@@ -171,8 +171,8 @@ FACTS: dict[Any, FunctionFacts] = {}
 
 
 def facts_of(func: Any) -> FunctionFacts:
-    """The facts of a function, computed once; of one that is not torch's each time, since keeping it would keep alive
-    what it holds."""
+    """Return the facts of a function, computed once; of one that is not torch's each time, since keeping it would keep
+    alive what it holds."""
     facts = FACTS.get(func)
     if facts is None:
         facts = FunctionFacts(func)
@@ -182,14 +182,14 @@ def facts_of(func: Any) -> FunctionFacts:
 
 
 def runs_backward(func: Any) -> bool:
-    """Whether the engine calls the user's Python code while this runs: hooks, custom ``backward``, checkpoint's
+    """True if the engine calls the user's Python code while this runs: hooks, custom ``backward``, checkpoint's
     recomputation."""
     code = func.__code__ if isinstance(func, FunctionType) else None
     return code is not None and (code.co_filename, code.co_name) in _RUN_BACKWARD
 
 
 def is_torchs(code: CodeType) -> bool:
-    """Whether a piece of code is written in torch's own files."""
+    """True if a piece of code is written in torch's own files."""
     return code.co_filename.startswith(_TORCH_FOLDER)
 
 
@@ -211,7 +211,7 @@ class _Module:
 
 
 def without_override_check(func: FunctionType) -> FunctionType:
-    """The same function, without its first lines' question whether an override is active.
+    """Return the same function, without its first lines' question whether an override is active.
 
     A function mode is off inside its own handler, so the user's code that the engine runs would go unseen. It must be
     entered again for the time of the call; but then the function's own check would find it and call the handler once

@@ -100,7 +100,8 @@ _MOST_LAYOUTS = 4096
 
 
 def shared(facts: tuple[Any, ...]) -> Layout:
-    """The one layout with these facts: shape, strides, offset, dtype, device, whether it is a view, and its class."""
+    """Return the one layout with these facts: shape, strides, offset, dtype, device, whether it is a view, and its
+    class."""
     try:
         layout = LAYOUTS.get(facts)
     except TypeError:  # a symbolic size refuses to be hashed
@@ -126,7 +127,7 @@ def _are_numbers(sizes: Sequence[Any] | None) -> bool:
 
 
 def readable(layout: Layout) -> Readable:
-    """A layout as it stands in a trace."""
+    """Return a layout as it stands in a trace."""
     known = layout.readable
     if known is None:
         known = layout.readable = Readable(

@@ -24,10 +24,10 @@ class MemoryBackend(Protocol):
     device_type: str
 
     def is_available(self) -> bool:
-        """Whether it is worth while to ask for readings at all; told without touching a device."""
+        """True if it is worth while to ask for readings at all; told without touching a device."""
 
     def read(self) -> Sequence[MemoryReading]:
-        """One reading for each device in use now; none before the device was first used."""
+        """Return one reading for each device in use now; none before the device was first used."""
 
 
 class CudaMemory:
@@ -40,12 +40,12 @@ class CudaMemory:
         """Of each device that had memory at some time: its counters, and the reading made of them."""
 
     def is_available(self) -> bool:
-        """Whether torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
+        """True if torch was built for CUDA; ``torch.cuda.is_available()`` may start the driver, and a process that
         did so can no longer fork workers that use the GPU."""
         return bool(torch.backends.cuda.is_built())  # type: ignore[no-untyped-call]  # torch leaves it unannotated
 
     def read(self) -> Sequence[MemoryReading]:
-        """The bytes of every GPU that the allocator has reserved memory on; none of an allocator without totals
+        """Return the bytes of every GPU that the allocator has reserved memory on; none of an allocator without totals
         (``backend:cudaMallocAsync``) or without counters (a ``CUDAPluggableAllocator``). The program may set the totals
         back at any time, also to 0 (``reset_accumulated_memory_stats``)."""
         if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]  # torch leaves it without annotations
@@ -79,11 +79,11 @@ class MpsMemory:
         self._last: MemoryReading | None = None
 
     def is_available(self) -> bool:
-        """Whether torch sees an Apple GPU."""
+        """True if torch sees an Apple GPU."""
         return torch.backends.mps.is_available()
 
     def read(self) -> Sequence[MemoryReading]:
-        """The bytes of the one device."""
+        """Return the bytes of the one device."""
         now = torch.mps.current_allocated_memory()
         last = self._last or MemoryReading(None, "mps:0", now, 0, now, 0, 0)
         change = now - last.allocated_bytes

@@ -37,12 +37,12 @@ def _stacks() -> tuple[_Stack, _Stack]:
 
 
 def any_active(kind: type) -> bool:
-    """Whether a mode of that class is on a stack of this thread."""
+    """True if a mode of that class is on a stack of this thread."""
     return any([isinstance(mode, kind) for stack in _stacks() for mode in stack.modes()])
 
 
 def any_on(ours: list[Any]) -> bool:
-    """Whether one of these modes is on a stack of this thread."""
+    """True if one of these modes is on a stack of this thread."""
     return any([_some(stack.modes(), ours) for stack in _stacks()])
 
 

@@ -18,7 +18,7 @@ _LAST_STEP = re.compile(r"(?:\.[^.\[\]]+|\[[^\[\]]*\])$")
 
 
 def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable[TensorName]) -> tuple[ModuleName, ...]:
-    """Those modules of a namespace that have one of the named tensors.
+    """Return those modules of a namespace that have one of the named tensors.
 
     Args:
         modules: every module within reach, by its path.
@@ -33,7 +33,7 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
 
 
 def named(path: str, module: torch.nn.Module) -> ModuleName:
-    """A module as the record has it."""
+    """Return a module as the record has it."""
     return ModuleName(path, type(module).__name__, defining_class(module) if _runs(module) else "")
 
 

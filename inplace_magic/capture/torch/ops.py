@@ -87,7 +87,8 @@ def counting_its_writes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, A
 
 
 def as_in_inference_mode() -> Any:
-    """A context in which operators called from a dispatch mode tie and count views and writes as they do without one.
+    """Return a context in which operators called from a dispatch mode tie and count views and writes as they do without
+    one.
 
     Any dispatch mode switches that off below itself. Elsewhere autograd has split an operator such as ``view_as`` into
     its parts before the mode is asked, so that it does not matter; in inference mode nobody has, and a view of a normal
@@ -104,7 +105,7 @@ _FACTS: dict[Any, OpFacts] = {}
 
 
 def op_facts_of(func: Any) -> OpFacts:
-    """The facts of an operator, computed once."""
+    """Return the facts of an operator, computed once."""
     facts = _FACTS.get(func)
     if facts is None:
         facts = _FACTS[func] = OpFacts(func)

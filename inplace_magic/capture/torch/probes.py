@@ -45,7 +45,7 @@ _AUTOGRAD_FILES = (torch.autograd.__file__, torch.autograd.graph.__file__, torch
 
 
 def _called_by_autograd(frame: FrameType | None, facts: FunctionFacts) -> bool:
-    """Whether autograd makes the call: its Python side prepares the first gradient, or `Tensor.backward` passes on; its
+    """True if autograd makes the call: its Python side prepares the first gradient, or `Tensor.backward` passes on; its
     C++ side calls with no frame at all on the engine's own thread, and else below that Python side."""
     above = past_overrides(frame, facts.code)
     return above is None or above.f_code.co_filename in _AUTOGRAD_FILES
@@ -119,7 +119,7 @@ class CallProbe(TorchFunctionMode):
         return result
 
     def _is_noted(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
-        """Whether the call was a question that is noted by now."""
+        """True if the call was a question that is noted by now."""
         try:
             if len(args) != 1 or self._backward_depth:
                 return False
@@ -131,7 +131,7 @@ class CallProbe(TorchFunctionMode):
         return False
 
     def _is_repeated(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
-        """Whether the call is one more of those in a row that one record stands for."""
+        """True if the call is one more of those in a row that one record stands for."""
         try:
             return not self._backward_depth and self._repeats.again(facts, args, frame)
         except RecursionError:
@@ -279,7 +279,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
     def _looked_at(
         self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> tuple[OpFacts | None, Sequence[VersionBefore]]:
-        """The operator's facts, and the versions that it may have to be helped to move."""
+        """Return the operator's facts, and the versions that it may have to be helped to move."""
         try:
             facts = op_facts_of(func)
             if not facts.written_lists:

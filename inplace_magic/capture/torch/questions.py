@@ -34,7 +34,7 @@ class Questions:
         self._held = recorder.holdings.held
 
     def noted(self, facts: FunctionFacts, tensor: Any, frame: FrameType | None) -> bool:
-        """Whether the call is noted now; if not, nothing was done."""
+        """True if the call is noted now; if not, nothing was done."""
         if type(tensor) not in _PLAIN_TYPES or self._deaths or self._node_deaths:
             return False
         record = self._tensors.get(id(tensor))

@@ -32,7 +32,7 @@ _READ_TOO = "some elements of the input tensor and the written-to tensor refer t
 
 
 def refusal_of(text: str | None) -> Refusal | None:
-    """The facts of an error's text; None where it is about something else."""
+    """Return the facts of an error's text; None where it is about something else."""
     if text is None:
         return None
     if _CHANGED in text:

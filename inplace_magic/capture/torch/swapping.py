@@ -27,7 +27,7 @@ class _WithoutOurs:
 
     @staticmethod
     def getweakrefs(tensor: Any) -> list[Any]:
-        """The weak references that are not ours; our records of the tensor will be read anew."""
+        """Return the weak references that are not ours; our records of the tensor will be read anew."""
         found = []
         for reference in weakref.getweakrefs(tensor):
             if not isinstance(reference, Reference):
@@ -78,5 +78,5 @@ begin, end = _SUBSTITUTION.begin, _SUBSTITUTION.end
 
 
 def is_substituted() -> bool:
-    """Whether ``torch.utils.swap_tensors`` is ours just now."""
+    """True if ``torch.utils.swap_tensors`` is ours just now."""
     return isinstance(getattr(torch.utils.swap_tensors, "__globals__", {}).get("weakref"), _WithoutOurs)

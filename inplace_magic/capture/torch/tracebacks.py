@@ -52,8 +52,8 @@ def _shortened(first: TracebackType | None) -> TracebackType | None:
 
 
 def _detour(entry: TracebackType) -> TracebackType | None:
-    """The entry of the function's second run, where its first one and the override machinery come right before it. With
-    a mode or a subclass of the user's, the entry of its handler stands between."""
+    """Return the entry of the function's second run, where its first one and the override machinery come right before
+    it. With a mode or a subclass of the user's, the entry of its handler stands between."""
     passed_on = entry.tb_next
     again = passed_on.tb_next if passed_on is not None else None
     if passed_on is None or again is None:

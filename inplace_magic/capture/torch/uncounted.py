@@ -135,7 +135,7 @@ def _announced(bare: str) -> _Signature | None:
 
 
 def _takes_tensors(schema: Any) -> bool:
-    """Whether it is one of a function's, and neither of its ``out=`` nor of TorchScript's lists."""
+    """True if it is one of a function's, and neither of its ``out=`` nor of TorchScript's lists."""
     if any([each.is_out for each in schema.arguments]):
         return False
     name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
@@ -150,7 +150,7 @@ def _first(args: Arguments, kwargs: Keywords) -> Uncounted:
 
 
 def _number(tensor: Any) -> Any:
-    """The one element of a tensor in the CPU's memory; None of any other."""
+    """Return the one element of a tensor in the CPU's memory; None of any other."""
     if not isinstance(tensor, torch.Tensor):
         return None
     found = describe_memory.flat(describe_memory.values(tensor, describe.layout(tensor), 1))

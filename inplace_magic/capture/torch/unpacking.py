@@ -47,7 +47,7 @@ def saved_values(node: Any) -> list[tuple[str, Any, bool]]:
 
 
 def still_saves(node: Any) -> bool:
-    """Whether a node that was read by :func:`saved_values`, without hooks, still keeps what it saved."""
+    """True if a node that was read by :func:`saved_values`, without hooks, still keeps what it saved."""
     with torch._C.DisableTorchFunctionSubclass(), torch._C._DisableTorchDispatch():
         for name in _names(type(node)):
             try:
@@ -68,7 +68,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def _hooks_are_on() -> bool:
-    """Whether tensors that are saved now would go through somebody's hooks. PyTorch tells it by refusing to switch
+    """True if tensors that are saved now would go through somebody's hooks. PyTorch tells it by refusing to switch
     them off (https://docs.pytorch.org/docs/stable/autograd.html, ``disable_saved_tensors_hooks``)."""
     try:
         with torch.autograd.graph.disable_saved_tensors_hooks("a watch looks whether hooks are on"):

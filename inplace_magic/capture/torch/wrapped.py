@@ -27,7 +27,8 @@ _WHOLE_WORLDS = (ModuleType, type, CodeType, FrameType)
 
 
 def asking_function(func: Any, frame: FrameType | None) -> Any:
-    """The function whose own code asked for an override; `func` itself where that is it, or where it is not found."""
+    """Return the function whose own code asked for an override; `func` itself where that is it, or where it is not
+    found."""
     if frame is None or frame.f_code.co_filename != OVERRIDES:
         return _built_in(func)
     frame = past_overrides(frame)
@@ -67,7 +68,7 @@ def _held_by(wrapper: Any) -> Iterator[Any]:
 
 
 def _built_in(func: Any) -> Any:
-    """The method of torch's C++ code that a wrapper in ``torch.Tensor`` hides: its base class has it still."""
+    """Return the method of torch's C++ code that a wrapper in ``torch.Tensor`` hides: its base class has it still."""
     for name, value in vars(torch.Tensor).items():
         if value is func:
             return getattr(torch._C.TensorBase, name, func)

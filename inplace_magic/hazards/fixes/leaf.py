@@ -15,7 +15,7 @@ from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
-from inplace_magic.source.variables import variables_bound, variables_in
+from inplace_magic.source.variables import variables_bound
 
 
 def for_a_leaf(write: Written) -> Fix | None:
@@ -27,7 +27,7 @@ def for_a_leaf(write: Written) -> Fix | None:
         return _saying(new_value_returned(write), computed)
     if repeats_elements(write.meta):  # without recording, too, PyTorch refuses the write
         return _saying(bound_anew(write), computed)
-    if _goes_through_parameters(write) or is_update(write.call):
+    if is_update(write.call):
         return _under_no_grad(write)
     others = [meta for meta in write.call.inputs if meta.tensor != write.meta.tensor]
     made = write.story.innermost_new(write.meta.tensor, write.call.index)
@@ -52,14 +52,6 @@ def _is_printed(write: Written, node: ast.expr) -> bool:
 
 def _saying(fix: Fix | None, sentence: str) -> Fix | None:
     return replace(fix, sentence=sentence) if fix is not None else None
-
-
-def _goes_through_parameters(write: Written) -> bool:
-    """Whether the write is to the variable of ``for p in net.parameters():``, which is there to be written."""
-    loop = next((node for node in write.listing.around(write.statement) if isinstance(node, ast.For)), None)
-    names = [] if loop is None else [n.attr for n in ast.walk(loop.iter) if isinstance(n, ast.Attribute)]
-    mine = loop is not None and write.path in variables_in(loop.target)
-    return mine and bool({"parameters", "named_parameters"} & set(names))
 
 
 def _leaf_is_needed(write: Written) -> bool:

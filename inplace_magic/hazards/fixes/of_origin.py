@@ -4,14 +4,14 @@ meant as a snapshot and is an alias, such as ``best = model.state_dict()`` and `
 from __future__ import annotations
 
 import ast
-import re
 
 from inplace_magic.hazards.fixes.clone import copied_as_given, operands
 from inplace_magic.hazards.fixes.out_of_place import cloned
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, loads_after
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.variables import variables_read
 
 
 def copied_where_taken(write: Written) -> Fix | None:
@@ -78,13 +78,15 @@ def snapshot_taken(write: Written) -> Fix | None:
     listing = write.listing
     if not listing.whole:
         return None
+    places = write.hazard.read.chain if write.hazard.read is not None else ()
+    compared = {name for place in places for name in variables_read(parse(place.statement))}
     found: list[tuple[ast.Assign, list[ast.expr]]] = []
     for node in listing.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             references = _references(node.value)
             before = node.lineno < write.statement.lineno
             read = any(True for _ in loads_after(listing, write.statement, node.targets[0].id))
-            if references and before and read and _compared(write, node.targets[0].id):
+            if references and before and read and node.targets[0].id in compared:
                 found.append((node, references))
     if len(found) != 1:
         return None
@@ -122,21 +124,6 @@ def state_copied_where_taken(write: Written) -> Fix | None:
     _site, listing, node = found
     statement = listing.statement_on(node.lineno)
     return _deep_copy(write, listing, statement, node) if statement is not None else None
-
-
-def _compared(write: Written, name: str) -> bool:
-    """Whether a call that compared a tensor with itself, or copied it onto itself, after the write, mentions a name in
-    its statement."""
-    after = write.call.index if write.call is not None else 0
-    for call in write.story.trace.calls:
-        storages = [meta.storage for meta in call.inputs[:2]]
-        if call.index > after and len(storages) == 2 and storages[0] is not None and storages[0] == storages[1]:
-            site = call.callsite
-            while site is not None:
-                if re.search(rf"\b{re.escape(name)}\b", site.statement):
-                    return True
-                site = site.caller
-    return False
 
 
 def _references(value: ast.expr) -> list[ast.expr]:

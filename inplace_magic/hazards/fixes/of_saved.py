@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from inplace_magic.hazards.fixes import clone, paper, reorder
+from inplace_magic.hazards.fixes import clone, reorder
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import (
@@ -17,6 +17,7 @@ from inplace_magic.hazards.fixes.new_tensor import (
     made_out_of_place,
     value_given,
 )
+from inplace_magic.hazards.fixes.paper import leaves_a_write
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.language import _
 
@@ -45,7 +46,7 @@ def version_moved(write: Written) -> Fix | None:
     ways = (*ways, reorder.reordered) if leaf else ways
     if not (leaf and ".step(" in write.site.statement):
         ways = (*ways, clone.where_it_was_saved, from_the_hook)
-    return next((fix for way in ways if (fix := way(write)) is not None and paper.holds(write, fix)), None)
+    return next((fix for way in ways if (fix := way(write)) is not None and not leaves_a_write(write, fix)), None)
 
 
 def version_kept(write: Written) -> Fix | None:

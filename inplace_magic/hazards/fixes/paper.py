@@ -1,15 +1,13 @@
-"""What is checked and said of a diff before anybody tries it: it compiles, binds each name before reading it, covers
-every write, and its sentence tells the changed lines.
+"""What is checked and said of a diff before anybody tries it: it covers every write, and its sentence tells the changed
+lines.
 
-``out = net(x)`` that is moved into ``for part in out.unbind(1):`` would be read before it is there. ``a = a * 2`` in
-the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slice of what was saved.
+``a = a * 2`` in the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slice of what was saved.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
 
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.out_of_place import target_of
@@ -18,90 +16,14 @@ from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import root_name
 from inplace_magic.source.hunks import Hunk, hunks
-from inplace_magic.source.listing import FUNCTIONS, Edit, Listing
+from inplace_magic.source.listing import Listing
 
 _COPIES = re.compile(r"\.(clone|copy)\(\)")
 _FLAG = re.compile(r"inplace=[^,()]+|\bTrue\b")
 _IN_PLACE = re.compile(r"[^_\W]_\(|\bout=|\.data\b")
 
 
-def holds(write: Written, fix: Fix) -> bool:
-    """Whether nothing on paper speaks against a fix.
-
-    Args:
-        write: of the finding.
-        fix: a change of the user's lines.
-    """
-    return _binds_before_it_reads(fix.listing, fix.edits) and not _leaves_a_write(write, fix)
-
-
-def _binds_before_it_reads(listing: Listing, edits: Sequence[Edit]) -> bool:
-    """Whether the changed text compiles, and reads no name earlier than it is bound that was bound earlier before."""
-    if not listing.whole:
-        return True
-    rows = ["" if text.lstrip().startswith(("%", "!")) else text for text in listing.lines]
-    for edit in sorted(edits, key=lambda edit: -edit.first):
-        rows[edit.first - 1 : edit.last] = edit.new
-    try:
-        tree = ast.parse("\n".join(rows))
-    except SyntaxError:
-        return not _is_plain(listing)  # a magic that is not seen through here
-    known = {name for name, is_read in _uses(listing.tree.body) if not is_read}
-    new = _read_first(tree) - _read_first(listing.tree)
-    return not any(function or name in known for function, name in new)  # a cell may read what an earlier one bound
-
-
-def _is_plain(listing: Listing) -> bool:
-    try:
-        ast.parse("\n".join("" if text.lstrip().startswith(("%", "!")) else text for text in listing.lines))
-    except SyntaxError:
-        return False
-    return True
-
-
-def _read_first(tree: ast.Module) -> set[tuple[str, str]]:
-    """(function, name) of what a function binds, and reads before that as its text goes."""
-    found: set[tuple[str, str]] = set()
-    for scope in (tree, *(node for node in ast.walk(tree) if isinstance(node, FUNCTIONS))):
-        arguments = ast.walk(scope.args) if isinstance(scope, FUNCTIONS) else ()
-        given = {node.arg for node in arguments if isinstance(node, ast.arg)}
-        first: dict[str, bool] = {}
-        bound: set[str] = set()
-        for name, is_read in _uses(scope.body):
-            first.setdefault(name, is_read)
-            bound |= set() if is_read else {name}
-        found |= {(getattr(scope, "name", ""), name) for name in bound - given if first[name]}
-    return found
-
-
-def _uses(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, bool]]:
-    """Yield (name, whether it is read) as the statements come to it; what functions inside do, they do later."""
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            yield node.id, isinstance(node.ctx, ast.Load)
-        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            yield node.name, False
-        elif isinstance(node, ast.Assign):
-            yield from _uses([node.value, *node.targets])
-        elif isinstance(node, ast.AugAssign):
-            yield from ((name, True) for name, _read in _uses([node.target]))
-            yield from _uses([node.value, node.target])
-        elif isinstance(node, (ast.For, ast.AsyncFor)):
-            yield from _uses([node.iter, node.target, *node.body, *node.orelse])
-        elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-            yield from _of_a_comprehension(node)
-        elif not isinstance(node, ast.Lambda):
-            yield from _uses(list(ast.iter_child_nodes(node)))
-
-
-def _of_a_comprehension(
-    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
-) -> Iterator[tuple[str, bool]]:
-    own = {name for part in node.generators for name, _read in _uses([part.target])}
-    yield from (use for use in _uses(list(ast.iter_child_nodes(node))) if use[0] not in own)
-
-
-def _leaves_a_write(write: Written, fix: Fix) -> bool:
+def leaves_a_write(write: Written, fix: Fix) -> bool:
     """Whether a fix at the line that writes leaves another line writing what was saved, by a name of its own."""
     path, first = write.path, write.statement
     lines = {line for edit in fix.edits for line in range(edit.first, max(edit.last, edit.first) + 1)}

@@ -246,7 +246,8 @@ def _moved_into_the_loop(listing: Listing, savers: list[ast.stmt], wrote: ast.st
     if any(names & (variables_read(entry) | _stored(entry)) or read & _stored(entry) for entry in others):
         return ()
     fits = loop.body[0].lineno > loop.lineno and all(listing.alone(entry) for entry in moved)
-    return moved_into(listing, moved, loop) if moved and fits and not names & _stored(loop) else ()
+    header = variables_read(loop.iter if isinstance(loop, ast.For) else loop.test)
+    return moved_into(listing, moved, loop) if moved and fits and not names & (_stored(loop) | header) else ()
 
 
 def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | None:

@@ -46,7 +46,7 @@ def _idle(story: Story) -> Iterator[tuple[IdleStep, CallEvent, set[int]]]:
     them afterwards, or those of them that this optimizer holds."""
     for step in story.trace.idle_steps:
         ran = [at for at in story.executed if at < step.call and story.backwards[at].inputs is None]
-        if step.callsite is None or not ran:
+        if step.callsite is None or not ran or step.moved:
             continue
         filled = set(story.gradients.leaves_of(max(ran)))
         waiting = filled.intersection(step.held) or {*filled, *step.held}

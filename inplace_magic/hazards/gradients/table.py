@@ -6,6 +6,7 @@ from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
 from inplace_magic.hazards.gradients import another_loss, bucket, cures, history, shared, steps, sums
 from inplace_magic.hazards.gradients.row import Row, rules_of
 from inplace_magic.hazards.gradients.sequences import edited_by_step, edited_late, of_new_numbers, of_one_line, sequence
+from inplace_magic.hazards.gradients.unarrived import unarrived
 from inplace_magic.hazards.rule import Cures
 from inplace_magic.language import N_
 
@@ -235,6 +236,22 @@ TABLE = (
         ),
         wrote=N_("moves nothing here"),
         came=N_("filled here"),
+    ),
+    Row(
+        "parameter-without-gradient",
+        "warning",
+        unarrived,
+        write="cut",
+        read="read",
+        origin="step",
+        message=N_(
+            "{step} does not move {named}: in {cut}, {code} {how}. {backward} went back to what was computed from its "
+            "result, and not through it. PyTorch gives no error."
+        ),
+        fix=N_("{cure}"),
+        wrote=N_("cut off here"),
+        reads=N_("goes on without the history here"),
+        came=N_("leaves the parameters as they are here"),
     ),
     Row(
         "gradient-not-renewed",

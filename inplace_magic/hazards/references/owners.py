@@ -28,33 +28,7 @@ class Owned:
 def owners_of(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> Iterator[Owned]:
     """The written tensor's name in each function that handed it on, outermost first. In ``y = block(x)`` with
     ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
-    outer = _argument_of_helper(story, call, mutation)
-    if outer is not None:
-        yield outer
     yield from reversed(_by_parameters(story, call, mutation, path))
-
-
-def _argument_of_helper(story: Story, call: CallEvent, mutation: Mutation) -> Owned | None:
-    """The written tensor among the arguments of a call further out, told by what its name is known to hold."""
-    site = call.callsite.caller if call.callsite is not None else None
-    while site is not None:
-        node = expressions.parse(site.expression)
-        for argument in node.args if isinstance(node, ast.Call) else ():
-            path = expressions.path_text(argument)
-            known = _held(story, site, path, call.index) if path is not None else None
-            if path is not None and known == mutation.tensor and story.first_seen(mutation.tensor) < call.index:
-                return Owned(path, site)
-        site = site.caller
-    return None
-
-
-def _held(story: Story, site: Callsite, path: str, before: int) -> int | None:
-    """The tensor that a name stands for where a call was made: in the cell, as last seen; in a function, what an
-    assignment there bound it to last."""
-    if site.function == "<module>":
-        return story.bindings.owners.get(path)
-    bound = story.bindings.bound_last(site.function, path, before)
-    return bound[1] if bound is not None else None
 
 
 def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> list[Owned]:

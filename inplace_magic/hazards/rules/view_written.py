@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -26,38 +27,74 @@ INFERENCE = "inference-tensor-written"
 NO_GRAD = "no-grad-view-written"
 CUSTOM = "custom-function-view-written"
 
-_CODES: dict[RefusalKind, str] = {
-    "one of several views written": MULTI_OUTPUT,
-    "base of several views written": BASE,
-    "view detached in place": DETACHED,
-    "inference tensor written": INFERENCE,
-    "view made without recording written": NO_GRAD,
-    "view of a custom function written": CUSTOM,
-}
 
-_WHY = {
-    BASE: N_(
-        "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot "
-        "tell the history of each view any more, and refused when one was used."
+@dataclass(frozen=True)
+class _Refused:
+    """A kind of write that autograd cannot follow, in words."""
+
+    code: str
+    why: str
+    fix: str
+    said: str = N_("{line} writes {tensor} in place, and {tensor} is a view")
+
+
+_ANEW = N_(
+    "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
+)
+_KINDS: dict[RefusalKind, _Refused] = {
+    "base of several views written": _Refused(
+        BASE,
+        N_(
+            "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot "
+            "tell the history of each view any more, and refused when one was used."
+        ),
+        N_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}."),
+        N_("{line} wrote {tensor}, and {use} then used a view of it"),
     ),
-    DETACHED: N_(
-        "Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."
+    "view detached in place": _Refused(
+        DETACHED,
+        N_("Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."),
+        N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
+        N_("{line} detaches {tensor} in place, and {tensor} is a view"),
     ),
-    INFERENCE: N_(
-        "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-        "written outside of it."
+    "inference tensor written": _Refused(
+        INFERENCE,
+        N_(
+            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
+            "written outside of it."
+        ),
+        N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
+        N_("{line} writes {tensor} in place"),
     ),
-    MULTI_OUTPUT: N_(
-        "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them without "
-        "the others, so it refused."
+    "one of several views written": _Refused(
+        MULTI_OUTPUT,
+        N_(
+            "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them "
+            "without the others, so it refused."
+        ),
+        N_(
+            "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: one that is taken "
+            "alone may be written. If not, turn {line} into its out-of-place form and use what that gives."
+        ),
     ),
-    NO_GRAD: N_(
-        "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
-        "a write through it."
+    "view made without recording written": _Refused(
+        NO_GRAD,
+        N_(
+            "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot "
+            "record a write through it."
+        ),
+        N_(
+            "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
+            "`torch.no_grad()` and detach what it writes."
+        ),
     ),
-    CUSTOM: N_(
-        "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer keep "
-        "right after a write, so it refused."
+    "view of a custom function written": _Refused(
+        CUSTOM,
+        N_(
+            "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer "
+            "keep right after a write, so it refused."
+        ),
+        _ANEW,
     ),
 }
 
@@ -65,25 +102,26 @@ _WHY = {
 def check(story: Story) -> Iterator[Hazard]:
     """Yields a finding for each such write, or use of a view after it, that PyTorch refused."""
     for call, refusal in story.refusals():
-        code = _CODES.get(refusal.kind)
-        if code is None or call is None or not call.inputs:
+        kind = _KINDS.get(refusal.kind)
+        if kind is None or call is None or not call.inputs:
             continue
         refused = call.inputs[0].tensor
         writer = call
-        if code == BASE:
+        if kind.code == BASE:
             found = _base_write(story, call)
             if found is None:
                 continue
             writer, refused = found
         variable = story.bindings.written_name(writer, refused)
-        several = _gave_several(story, call) if code in (BASE, MULTI_OUTPUT) else None
+        several = _gave_several(story, call) if kind.code in (BASE, MULTI_OUTPUT) else None
         made = several or story.innermost_new(call.inputs[0].tensor, call.index)
-        origin = made.callsite if made is not None else None
+        origin, base = made.callsite if made is not None else None, base_name(story, made)
+        fix = _ANEW if kind.code == MULTI_OUTPUT and base is None else kind.fix
         yield Hazard(
-            code=code,
+            code=kind.code,
             severity="error",
-            message=_message(code, variable, writer, call, origin, _maker(refusal, several or made)),
-            fix=_fix(code, variable, writer, origin, base_name(story, made)),
+            message=_message(kind, variable, writer, call, origin, _maker(refusal, several or made)),
+            fix=_(fix).format(name=variable or _("the view"), line=wording.line_of(writer.callsite), base=base),
             variable=variable,
             mutation=writer.callsite,
             origin=origin,
@@ -127,62 +165,18 @@ def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
 
 
 def _message(
-    code: str, variable: str | None, writer: CallEvent, call: CallEvent, origin: Callsite | None, maker: str
+    kind: _Refused, variable: str | None, writer: CallEvent, call: CallEvent, origin: Callsite | None, maker: str
 ) -> str:
-    if code == BASE:
-        said = _("{line} wrote {tensor}, and {use} then used a view of it")
-    elif code == DETACHED:
-        said = _("{line} detaches {tensor} in place, and {tensor} is a view")
-    elif code == INFERENCE:
-        said = _("{line} writes {tensor} in place")
-    else:
-        said = _("{line} writes {tensor} in place, and {tensor} is a view")
-    said = said.format(
+    said = _(kind.said).format(
         line=wording.spot(writer.callsite),
         tensor=f"`{variable}`" if variable else _("a tensor"),
         use=wording.spot(call.callsite),
     )
-    if origin is not None and code == INFERENCE:
-        said = _("{said}, made by {line}.").format(said=said, line=wording.spot(origin))
-    elif origin is not None:
-        said = _("{said}, taken by {line}.").format(said=said, line=wording.spot(origin))
+    if origin is None:
+        whole = _("{said}.")
     else:
-        said = _("{said}.").format(said=said)
-    return sentences(said, _(_WHY[code]).format(maker=maker))
-
-
-def _fix(code: str, variable: str | None, call: CallEvent, origin: Callsite | None, base: str | None) -> str:
-    name = variable or _("the view")
-    line = wording.line_of(call.callsite)
-    if code == DETACHED:
-        fix = _("Bind a detached tensor instead: `{name} = {name}.detach()`.")
-    elif code == BASE:
-        fix = _("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}.")
-    elif code == INFERENCE:
-        fix = _(
-            "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."
-        )
-    elif code == NO_GRAD and origin is not None:
-        fix = _(
-            "Take the view with recording on ({origin}), outside `no_grad`; or, if no gradient is wanted, put {line} "
-            "under `torch.no_grad()` and detach what it writes."
-        )
-    elif code == NO_GRAD:
-        fix = _(
-            "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
-            "`torch.no_grad()` and detach what it writes."
-        )
-    elif code == MULTI_OUTPUT and base is not None:
-        fix = _(
-            "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: one that is taken "
-            "alone may be written. If not, turn {line} into its out-of-place form and use what that gives."
-        )
-    else:
-        fix = _(
-            "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
-            "`{name}.clone()`."
-        )
-    return fix.format(name=name, line=line, origin=wording.line_of(origin), base=base)
+        whole = _("{said}, made by {line}.") if kind.code == INFERENCE else _("{said}, taken by {line}.")
+    return sentences(whole.format(said=said, line=wording.spot(origin)), _(kind.why).format(maker=maker))
 
 
 def _not_written(write: Written) -> Fix | None:

@@ -17,7 +17,6 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
 from inplace_magic.hazards.references.objects.slots import (
     are_meant_as_one,
-    gradients_kept_twice,
     is_filed_elsewhere,
     kept_and_read,
     several_at_the_end,
@@ -47,10 +46,6 @@ def check(story: Story) -> Iterator[Hazard]:
                 if write.site not in seen and not is_filed_elsewhere(story, tensor, write.call):
                     seen.add(write.site)
                     yield _hazard(story, write, tensor, _reads(call, times))
-    for write, tensor, kept in gradients_kept_twice(story):
-        if write.site not in seen:
-            seen.add(write.site)
-            yield _hazard(story, write, tensor, _are_one(kept), keyed=_is_keyed(*kept))
     asked: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():

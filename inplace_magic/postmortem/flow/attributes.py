@@ -89,7 +89,7 @@ def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast
 
 
 def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Frame, node: ast.expr) -> Value:
-    """An attribute of the class of an object."""
+    """Return an attribute of the class of an object."""
     if isinstance(kind, Live) and is_a(kind.thing, type):
         found = of_class(kind.thing, name)
         return Method(owner, name) if found is Missing else _bound(machine, found, owner, owner, name, frame, node)

@@ -105,7 +105,7 @@ def builtin(
 
 
 def _range(machine: Machine, given: list[Value]) -> Value:
-    """The numbers of a short ``range``."""
+    """Return the numbers of a short ``range``."""
     numbers = [each.value for each in given if isinstance(each, Constant) and type(each.value) is int]
     if len(numbers) == len(given) and 0 < len(numbers) < 4 and 0 not in numbers[2:]:
         counted = range(*numbers)

@@ -40,7 +40,7 @@ Named = dict[str, Value]
 
 
 def call(machine: Machine, node: ast.Call, frame: Frame) -> Value:
-    """The value of a call."""
+    """Return the value of a call."""
     function = machine.evaluate(machine, node.func, frame)
     given: list[Value] = []
     for argument in node.args:
@@ -203,7 +203,7 @@ def _custom(machine: Machine, forward: Function, given: list[Value], node: ast.e
 
 
 def _instance(machine: Machine, kind: Value, given: list[Value], named: Named, node: ast.expr, frame: Frame) -> Value:
-    """An object of a class of the user's, with what its ``__init__`` sets."""
+    """Return an object of a class of the user's, with what its ``__init__`` sets."""
     made = Instance(kind)
     start = _find_method(machine, made, "__init__", node, frame)
     if start is not None:
@@ -216,7 +216,8 @@ def _instance(machine: Machine, kind: Value, given: list[Value], named: Named, n
 
 
 def _fields(kind: Value) -> list[str]:
-    """The names that a class without a written ``__init__`` gives its arguments: of a dataclass or a named tuple."""
+    """Return the names that a class without a written ``__init__`` gives its arguments: of a dataclass or a named
+    tuple."""
     if isinstance(kind, Class):
         return [n.target.id for n in kind.node.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)]
     names: Any = type.__getattribute__(kind.thing, "__dict__") if isinstance(kind, Live) else {}
@@ -225,7 +226,7 @@ def _fields(kind: Value) -> list[str]:
 
 
 def _name(thing: Any) -> str:
-    """The name of a function of Python's or PyTorch's; empty for another object that can be called."""
+    """Return the name of a function of Python's or PyTorch's; empty for another object that can be called."""
     return str(getattr(thing, "__name__", "")) if module_of(type(thing)) in ("builtins", "torch._ops") else ""
 
 

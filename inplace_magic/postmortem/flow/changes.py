@@ -8,7 +8,7 @@ from inplace_magic.source.text import children
 
 
 def set_later(tree: ast.Module) -> frozenset[str]:
-    """The attributes that a text sets outside of ``__init__``, and the names that its functions set outside."""
+    """Return the attributes that a text sets outside of ``__init__``, and the names that its functions set outside."""
     found: set[str] = set()
     waiting: list[ast.AST] = [tree]
     for node in waiting:

@@ -30,7 +30,7 @@ from inplace_magic.postmortem.reading import is_a, stored
 
 
 def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
-    """The value of an expression."""
+    """Return the value of an expression."""
     machine.tick()
     if isinstance(node, ast.Constant):
         return Constant(node.value)

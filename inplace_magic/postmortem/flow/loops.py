@@ -47,7 +47,7 @@ def _can_break(node: ast.For | ast.AsyncFor) -> bool:
 
 
 def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
-    """Whether the line that raised can lie in the loop, or in what it calls."""
+    """True if the line that raised can lie in the loop, or in what it calls."""
     failing = machine.failing
     if failing is None or failing.filename != frame.filename or failing.function != frame.function:
         return True
@@ -55,7 +55,7 @@ def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) 
 
 
 def _pass_of(machine: Machine, node: ast.For | ast.AsyncFor, passes: list[Value], frame: Frame) -> int | None:
-    """The pass in which a loop stands, told by what its variable is now; None where that is open."""
+    """Return the pass in which a loop stands, told by what its variable is now; None where that is open."""
     target, live = node.target, frame.env.live
     if live is None:
         return None
@@ -80,7 +80,7 @@ def _pass_of(machine: Machine, node: ast.For | ast.AsyncFor, passes: list[Value]
 
 
 def _counts_from_zero(node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
-    """Whether a loop over what is not known counts its passes, and stands at the first."""
+    """True if a loop over what is not known counts its passes, and stands at the first."""
     if not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Name) or frame.env.live is None:
         return False
     counted, target = node.iter.func.id, node.target
@@ -107,7 +107,7 @@ def follow_while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
 
 
 def is_counted(machine: Machine, value: Value) -> bool:
-    """Whether all that a loop over a value goes through is known."""
+    """True if all that a loop over a value goes through is known."""
     held = isinstance(value, Live) and is_a(value.thing, (torch.nn.Sequential, torch.nn.ModuleList))
     return held or isinstance(value, Items) or (isinstance(value, Live) and machine.items_of(value) is not None)
 

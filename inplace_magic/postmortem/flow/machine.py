@@ -102,13 +102,13 @@ class Machine:
             raise Stop
 
     def env(self, parent: Env | None, live: Mapping[str, object] | None = None) -> Env:
-        """A new set of names."""
+        """Return a new set of names."""
         made = Env(parent, {}, live)
         self._envs.append(made)
         return made
 
     def module_env(self, names: Mapping[str, object]) -> Env:
-        """The names of a module that is loaded."""
+        """Return the names of a module that is loaded."""
         if id(names) not in self._globals:
             self._globals[id(names)] = self.env(None, names)
         return self._globals[id(names)]
@@ -119,7 +119,7 @@ class Machine:
         return Tensors(frozenset((len(self.memory) - 1,)))
 
     def live(self, tensor: Any, through: str = "") -> Tensors:
-        """The memory of a tensor that exists."""
+        """Return the memory of a tensor that exists."""
         memory = memory_of(tensor)
         if memory is None:
             return self.fresh()
@@ -129,7 +129,7 @@ class Machine:
         return Tensors(frozenset((self._numbers[memory],)), through)
 
     def value_of(self, thing: Any) -> Value:
-        """The value that stands for an object."""
+        """Return the value that stands for an object."""
         kind = type(thing)
         if kind in PLAIN:
             return Constant(thing)
@@ -140,7 +140,7 @@ class Machine:
         return Live(thing)
 
     def function_of(self, thing: FunctionType) -> Function | None:
-        """A function of the user's that exists; None for a library's."""
+        """Return a function of the user's that exists; None for a library's."""
         inner, recorded = unwrapped(thing, self.texts.is_users)
         found = self.texts.function(inner.__code__)
         if found is None:
@@ -165,7 +165,7 @@ class Machine:
         return Function(found.node, code.co_filename, found.name, env, values, recorded=recorded)
 
     def items_of(self, value: Value) -> Items | None:
-        """The entries of a list, tuple or dict that exists, or that the text made."""
+        """Return the entries of a list, tuple or dict that exists, or that the text made."""
         if isinstance(value, Items):
             return value
         thing: Any = value.thing if isinstance(value, Live) else None
@@ -200,7 +200,7 @@ class Machine:
         *read: Value,
         into: Value | None = None,
     ) -> Tensors:
-        """An operation that reads tensors and makes one, on new memory unless `into` is what it writes."""
+        """Return an operation that reads tensors and makes one, on new memory unless `into` is what it writes."""
         event = self._event(node, frame, nodes)
         event.reads = memories_in(*read)
         made = into if isinstance(into, Tensors) else self.fresh()
@@ -260,7 +260,7 @@ class Machine:
         self.events.append(event)
 
     def child(self, owner: Tensors, key: object) -> Tensors:
-        """An attribute or entry of something that nobody knows: the same one each time it is read."""
+        """Return an attribute or entry of something that nobody knows: the same one each time it is read."""
         if len(owner.memories) != 1:
             return self.fresh()
         place = next(iter(owner.memories)), key
@@ -293,7 +293,7 @@ class Machine:
         self.snapshot = None
 
     def may_have_changed(self, name: str, filename: str) -> bool:
-        """Whether a number or flag that an object or a module holds now can have been another one before: the text sets
+        """True if a number or flag that an object or a module holds now can have been another one before: the text sets
         an attribute or global name of that name outside of ``__init__``."""
         if filename not in self._set_later:
             text = self.texts.text(filename)

@@ -79,7 +79,7 @@ def operation(
 
 
 def _is_native(name: str) -> bool:
-    """Whether a Python function of ``torch.nn.functional`` calls the operator of its own name."""
+    """True if a Python function of ``torch.nn.functional`` calls the operator of its own name."""
     return hasattr(torch._C._VariableFunctions, name) or hasattr(torch._C._nn, name)
 
 

@@ -45,7 +45,7 @@ class Flow:
         return {number: memory in led for number, led in self.now.items() if len(led) == 1}
 
     def numbers(self, memories: Iterable[Memory]) -> frozenset[int]:
-        """The numbers of memory that exists."""
+        """Return the numbers of memory that exists."""
         wanted = frozenset(memories)
         return frozenset(number for number, known in enumerate(self.memory) if known in wanted)
 
@@ -131,7 +131,7 @@ def _from_a_module(machine: Machine, failure: Failure, ran: UserFrame) -> None:
 
 
 def _is_bound(node: Any, name: str) -> bool:
-    """Whether a function gives a parameter another value."""
+    """True if a function gives a parameter another value."""
     return name in variables_bound(node)
 
 

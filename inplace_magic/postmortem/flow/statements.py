@@ -128,7 +128,7 @@ def _import(node: ast.Import | ast.ImportFrom, frame: Frame) -> None:
 
 
 def truth(value: Value) -> bool | None:
-    """Whether it is true; None where that is open."""
+    """True if it is true; None where that is open."""
     if isinstance(value, Constant) and value.known:
         return bool(value.value)
     return None

@@ -93,7 +93,7 @@ class Function(Value):
     """False under ``@torch.no_grad()``."""
 
     def bound(self, receiver: Value | None) -> Function:
-        """The method of an object."""
+        """Return the method of an object."""
         return replace(self, receiver=receiver)
 
 
@@ -147,7 +147,7 @@ def parts(value: Value) -> tuple[Value, ...]:
 
 
 def either(*values: Value) -> Value:
-    """One value that can be each of several."""
+    """Return one value that can be each of several."""
     found: list[Value] = []
     tensors: list[Tensors] = []
     for value in values:
@@ -164,7 +164,7 @@ def either(*values: Value) -> Value:
 
 
 def tensors_in(value: Value, depth: int = 3) -> Iterator[Tensors]:
-    """The tensors that a value is, or holds."""
+    """Yield the tensors that a value is, or holds."""
     for part in parts(value):
         if isinstance(part, Tensors):
             yield part
@@ -174,6 +174,6 @@ def tensors_in(value: Value, depth: int = 3) -> Iterator[Tensors]:
 
 
 def memories_in(*values: Value) -> frozenset[int]:
-    """The memory of all tensors in some values."""
+    """Return the memory of all tensors in some values."""
     found = [each.memories for value in values for each in tensors_in(value)]
     return frozenset().union(*found) if found else NO_MEMORY

@@ -86,7 +86,7 @@ class About:
 
 
 def _made_there(made: Bound) -> bool:
-    """Whether a statement surely ran and computed the tensor: one that chooses or reads a name only handed it on."""
+    """True if a statement surely ran and computed the tensor: one that chooses or reads a name only handed it on."""
     return made.step.sure and isinstance(made.value, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Await))
 
 

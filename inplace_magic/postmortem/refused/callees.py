@@ -34,7 +34,7 @@ def arguments_of(function: FunctionNode, call: ast.Call, here: Sight) -> dict[st
 
 
 def header(block: ast.stmt) -> ast.stmt:
-    """The first line of a compound statement, without what stands below it."""
+    """Return the first line of a compound statement, without what stands below it."""
     node = ast.Pass()
     node.lineno = node.end_lineno = block.lineno
     node.col_offset, node.end_col_offset = block.col_offset, block.col_offset
@@ -42,5 +42,5 @@ def header(block: ast.stmt) -> ast.stmt:
 
 
 def makes_a_tensor(value: ast.expr) -> bool:
-    """Whether an expression is a plain call."""
+    """True if an expression is a plain call."""
     return isinstance(value, ast.Call) and path_text(value.func) is not None

@@ -90,7 +90,7 @@ def switching_block(around: tuple[ast.AST, ...]) -> ast.With | ast.AsyncWith | N
 
 
 def switches_on(around: tuple[ast.AST, ...]) -> bool:
-    """Whether the innermost ``with`` block about recording switches it on."""
+    """True if the innermost ``with`` block about recording switches it on."""
     for node in reversed(around):
         for item in reversed(node.items) if isinstance(node, (ast.With, ast.AsyncWith)) else ():
             if _name(item.context_expr) == "enable_grad":
@@ -106,7 +106,7 @@ def switching_decorator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast
 
 
 def switches_off(node: ast.expr) -> bool:
-    """Whether it is ``torch.no_grad()``, ``torch.inference_mode()`` or ``torch.set_grad_enabled(False)``."""
+    """True if it is ``torch.no_grad()``, ``torch.inference_mode()`` or ``torch.set_grad_enabled(False)``."""
     name = _name(node)
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None
     said = given.value if isinstance(given, ast.Constant) else None
@@ -121,7 +121,7 @@ def _name(node: ast.expr) -> str:
 
 
 def freezes(node: ast.stmt) -> bool:
-    """Whether a statement says of something that it requires no grad."""
+    """True if a statement says of something that it requires no grad."""
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is False:
         return any(isinstance(target, ast.Attribute) and target.attr == "requires_grad" for target in node.targets)
     called = node.value if isinstance(node, ast.Expr) else None

@@ -18,31 +18,31 @@ def kinds() -> Kinds:
 
 
 def is_tensor(value: object) -> bool:
-    """Whether it is a tensor of PyTorch's."""
+    """True if it is a tensor of PyTorch's."""
     return issubclass(type(value), kinds().tensor)
 
 
 def tracked(tensor: Any) -> bool:
-    """Whether autograd follows a tensor."""
+    """True if autograd follows a tensor."""
     from inplace_magic.capture.torch import describe
 
     return describe.requires_grad(tensor)
 
 
 def untracked(tensor: Any) -> bool:
-    """Whether autograd does not follow it."""
+    """True if autograd does not follow it."""
     return not tracked(tensor)
 
 
 def computed(tensor: Any) -> bool:
-    """Whether autograd follows it and an operation made it. A view's node is not asked for: reading makes it anew."""
+    """True if autograd follows it and an operation made it. A view's node is not asked for: reading makes it anew."""
     from inplace_magic.capture.torch import describe
 
     return describe.requires_grad(tensor) and (describe.is_view(tensor) or not describe.is_leaf(tensor))
 
 
 def leaf(tensor: Any) -> bool:
-    """Whether it is a leaf that requires grad, or a view of one."""
+    """True if it is a leaf that requires grad, or a view of one."""
     from inplace_magic.capture.torch import describe
 
     base = owner_of(tensor)
@@ -50,21 +50,21 @@ def leaf(tensor: Any) -> bool:
 
 
 def owner_of(tensor: Any) -> Any:
-    """The tensor whose memory a view shows; of any other tensor itself."""
+    """Return the tensor whose memory a view shows; of any other tensor itself."""
     from inplace_magic.capture.torch import describe
 
     return describe.base(tensor) if describe.is_view(tensor) else tensor
 
 
 def view(tensor: Any) -> bool:
-    """Whether autograd takes it for a view."""
+    """True if autograd takes it for a view."""
     from inplace_magic.capture.torch import describe
 
     return describe.is_view(tensor)
 
 
 def made_in_inference_mode(tensor: Any) -> bool:
-    """Whether it is an inference tensor."""
+    """True if it is an inference tensor."""
     from inplace_magic.capture.torch import describe
 
     with describe.NO_SUBCLASS_CODE():
@@ -72,7 +72,7 @@ def made_in_inference_mode(tensor: Any) -> bool:
 
 
 def repeats_elements(tensor: Any) -> bool:
-    """Whether one element of memory stands for several positions."""
+    """True if one element of memory stands for several positions."""
     from inplace_magic.capture.torch import describe
 
     layout = describe.layout(tensor)
@@ -81,7 +81,7 @@ def repeats_elements(tensor: Any) -> bool:
 
 
 def integer(tensor: Any) -> bool:
-    """Whether its numbers are known to be neither floating point nor complex."""
+    """True if its numbers are known to be neither floating point nor complex."""
     from inplace_magic.capture.torch import describe
 
     dtype = describe.layout(tensor).dtype
@@ -89,7 +89,7 @@ def integer(tensor: Any) -> bool:
 
 
 def is_one_real_number(tensor: Any) -> bool | None:
-    """Whether backward can begin at it without being told weights; None where its shape is unknown."""
+    """True if backward can begin at it without being told weights; None where its shape is unknown."""
     from inplace_magic.capture.torch import describe
 
     layout = describe.layout(tensor)
@@ -99,7 +99,7 @@ def is_one_real_number(tensor: Any) -> bool | None:
 
 
 def shape_of(tensor: Any) -> str | None:
-    """Its shape as a reader writes it: ``[3, 1]``."""
+    """Return its shape as a reader writes it: ``[3, 1]``."""
     from inplace_magic.capture.torch import describe
 
     shape = describe.layout(tensor).shape
@@ -107,7 +107,7 @@ def shape_of(tensor: Any) -> str | None:
 
 
 def dtype_of(tensor: Any) -> str | None:
-    """Its dtype: ``torch.int64``."""
+    """Return its dtype: ``torch.int64``."""
     from inplace_magic.capture.torch import describe
 
     dtype = describe.layout(tensor).dtype

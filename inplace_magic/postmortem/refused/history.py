@@ -86,14 +86,14 @@ class History:
         return self.holder(len(self.failure.frames) - 1)
 
     def holder(self, frame: int) -> int:
-        """The number of the function's frame around a comprehension's or lambda's."""
+        """Return the number of the function's frame around a comprehension's or lambda's."""
         frames = self.failure.frames
         while frame > 0 and frames[frame].code.co_name in _INNER:
             frame -= 1
         return frame
 
     def scopes(self, frame: int) -> Scopes:
-        """The names in sight in a frame, the innermost first."""
+        """Return the names in sight in a frame, the innermost first."""
         frames = self.failure.frames
         if not 0 <= frame < len(frames):
             return (self.failure.namespace,)
@@ -101,7 +101,7 @@ class History:
         return (*own, frames[frame].globals, self.failure.namespace)
 
     def site(self, step: Step, node: ast.expr | ast.stmt | None = None) -> Callsite:
-        """The place of a statement, or of an expression in it."""
+        """Return the place of a statement, or of an expression in it."""
         return self.failure.texts.site(step.filename, node or step.node, step.function, step.caller)
 
     def steps(self, frame: int) -> list[Step]:
@@ -113,7 +113,7 @@ class History:
         return self._steps[frame]
 
     def around(self, frame: int) -> tuple[ast.AST, ...]:
-        """The compound statements around the line at which a frame stands, the outermost first."""
+        """Return the compound statements around the line at which a frame stands, the outermost first."""
         place, code = self.failure.frames[frame].place, self.failure.frames[frame].code
         text = self.failure.texts.text(code.co_filename)
         found = text.statements_on(place.line) if text is not None else []
@@ -134,14 +134,14 @@ class History:
                 yield from steps_above(tree, name, "<module>", None, None)
 
     def binding(self, path: str, frame: int) -> Bound | None:
-        """The latest statement of a frame that gave a name, or a path such as ``self.memory``, its value; of a
+        """Return the latest statement of a frame that gave a name, or a path such as ``self.memory``, its value; of a
         parameter the line that called the function."""
         frame = self.holder(frame)
         found = next((bound for bound in self.bindings(path, frame)), None)
         return found or self._argument(path, frame)
 
     def bindings(self, path: str, frame: int) -> Iterator[Bound]:
-        """All of them, the latest first."""
+        """Yield all of them, the latest first."""
         for step in self.steps(frame):
             for name, value, how in step.bound:
                 if name == path:
@@ -163,7 +163,8 @@ class History:
         return Bound(path, given, "argument", step, frame - 1)
 
     def of_attribute(self, name: str) -> Iterator[Bound]:
-        """Every statement of the user's texts, wherever it stands, that gives an attribute of that name its value."""
+        """Yield every statement of the user's texts, wherever it stands, that gives an attribute of that name its
+        value."""
         for filename, tree in self.everything():
             for step in steps_in(tree, filename):
                 for path, value, how in step.bound:
@@ -171,7 +172,7 @@ class History:
                         yield Bound(path, value, how, step)
 
     def storing(self, root: str) -> Iterator[Step]:
-        """Every statement of the user's texts that puts something into a container of that name; none where one
+        """Yield every statement of the user's texts that puts something into a container of that name; none where one
         empties it."""
         found = []
         for filename, tree in self.everything():
@@ -266,31 +267,31 @@ def bound_by(node: ast.stmt) -> Iterator[tuple[str, ast.expr | None, str]]:
     """Yield (path, value, how) for each name that a statement gives a value; of a compound one its header alone."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from _given(target, node.value)
+            yield from _assignments(target, node.value)
     elif isinstance(node, ast.AnnAssign) and node.value is not None:
-        yield from _given(node.target, node.value)
+        yield from _assignments(node.target, node.value)
     elif isinstance(node, ast.AugAssign):
         path = path_text(node.target)
         if path is not None:
             yield path, node.value, "+="
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        yield from ((path, node.iter, "for") for path, _, _ in _given(node.target, None))
+        yield from ((path, node.iter, "for") for path, _, _ in _assignments(node.target, None))
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         for item in node.items:
             if item.optional_vars is not None:
-                yield from ((path, item.context_expr, "with") for path, _, _ in _given(item.optional_vars, None))
+                yield from ((path, item.context_expr, "with") for path, _, _ in _assignments(item.optional_vars, None))
     if is_simple(node):
         for each in ast.walk(node):
             if isinstance(each, ast.NamedExpr) and isinstance(each.target, ast.Name):
                 yield each.target.id, each.value, "="
 
 
-def _given(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None, str]]:
+def _assignments(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None, str]]:
     if isinstance(target, (ast.Tuple, ast.List)):
         together = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
         for index, entry in enumerate(target.elts):
             inner = value.elts[index] if together and isinstance(value, (ast.Tuple, ast.List)) else value
-            yield from _given(entry.value if isinstance(entry, ast.Starred) else entry, inner)
+            yield from _assignments(entry.value if isinstance(entry, ast.Starred) else entry, inner)
         return
     path = path_text(target)
     if path is not None:

@@ -42,7 +42,7 @@ _MOST_NAMES = 4
 
 
 def _above(site: Callsite, decorator: ast.expr) -> Callsite:
-    """The place of a decorator, which is no statement of its own."""
+    """Return the place of a decorator, which is no statement of its own."""
     return replace(site, statement=f"@{ast.unparse(decorator)}")
 
 
@@ -200,7 +200,7 @@ class Search:
         return False
 
     def _tracked(self, value: ast.expr, here: Sight, depth: int = 0) -> bool | None:
-        """Whether something in an expression requires grad, or did under the name that it had then; None where that is
+        """True if something in an expression requires grad, or did under the name that it had then; None where that is
         not known."""
         unknown = False
         for node in paths_in(value):
@@ -224,7 +224,7 @@ class Search:
         return None if unknown else False
 
     def _was_tracked(self, node: ast.expr, here: Sight, depth: int) -> bool:
-        """Whether what a name stood for before it was given another value plainly came from what requires grad."""
+        """True if what a name stood for before it was given another value plainly came from what requires grad."""
         bound = next(here.before(path_text(node) or ""), None)
         if bound is None or bound.value is None or depth >= _MOST_NAMES or next(cutters(bound.value), None) is not None:
             return False
@@ -241,7 +241,7 @@ class Search:
             self._add("unrequired", here, name, module)
 
     def _around_the_line(self) -> Iterator[Cut]:
-        """The block or decorator under which the failing line itself runs, with all that leads to it."""
+        """Yield the block or decorator under which the failing line itself runs, with all that leads to it."""
         history = self.history
         texts = history.failure.texts
         for at in range(len(history.failure.frames) - 1, -1, -1):

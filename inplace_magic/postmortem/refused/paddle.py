@@ -27,7 +27,7 @@ from inplace_magic.source.expressions import parse, path_text
 
 
 def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure], Answer]:
-    """The explanation with Paddle's words in the place of PyTorch's."""
+    """Return the explanation with Paddle's words in the place of PyTorch's."""
 
     def explained(failure: Failure) -> Answer:
         with use_language(None, "paddle"):
@@ -138,7 +138,7 @@ def explain_leaf(failure: Failure) -> Answer:
 
 
 def _named(history: History, name: str) -> str | None:
-    """The user's path to the tensor that Paddle calls by a name: one of the failing line, else any in sight."""
+    """Return the user's path to the tensor that Paddle calls by a name: one of the failing line, else any in sight."""
     from inplace_magic.capture.naming.reach import within_reach
     from inplace_magic.capture.paddle.reach import KINDS
 
@@ -182,13 +182,13 @@ def explain_second_backward(failure: Failure) -> Answer:
             "(`.detach()`)."
         ),
     )
-    said = _(
+    text = _(
         "{second} goes into a graph that another backward had gone through before. The text does not show which one."
     ).format(second=here)
     if first is not None or outside:
         site = history.site(first) if first is not None else failure.place
         sites = [site] if site is not None else []
-        said = _("{second} goes through the graph of {name} again: {first} had gone through it before.").format(
+        text = _("{second} goes through the graph of {name} again: {first} had gone through it before.").format(
             second=here, name=words.tensor(path), first=words.spot(site)
         )
         fix = _(
@@ -197,14 +197,14 @@ def explain_second_backward(failure: Failure) -> Answer:
         ).format(name=words.tensor(path), again=words.line_of(failure.place), before=words.line_of(site))
     elif states:
         name, sites = states[0][0], [history.site(step) for _, step in states]
-        said = _(
+        text = _(
             "{name} still carries the graph of an earlier iteration, which backward has already freed: "
             "{forward} carries it on, and {second} runs into it."
         ).format(second=here, name=words.tensor(name), forward=words.spot(sites[0]))
         fix = _(
             "Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."
         ).format(name=words.tensor(name))
-    return words.answer(failure, "graph-used-twice", said, sites=sites, certain=len(sites) == 1, name=name, fix=fix)
+    return words.answer(failure, "graph-used-twice", text, sites=sites, certain=len(sites) == 1, name=name, fix=fix)
 
 
 def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:

@@ -10,7 +10,7 @@ from inplace_magic.source.expressions import path_text
 
 
 def loop_around(history: History, frame: int) -> ast.AST | None:
-    """The innermost loop around the line at which a frame stands, in its function."""
+    """Return the innermost loop around the line at which a frame stands, in its function."""
     line = history.failure.frames[frame].place.line
     found: list[ast.AST] = []
     for step in history.steps(frame):

@@ -32,7 +32,7 @@ def explain_returned(failure: Failure) -> Answer:
     place = failure.place
     if sites:
         own = f"`{name.removesuffix('Backward')}`" if name else _("a custom Function")
-        said = _("{line}, in the backward of {function}, returns what does not fit: {reason}.").format(
+        text = _("{line}, in the backward of {function}, returns what does not fit: {reason}.").format(
             line=words.spot(sites[0]), function=own, reason=reason
         )
         fix = (
@@ -41,33 +41,34 @@ def explain_returned(failure: Failure) -> Answer:
             else _("Let that backward return one gradient for each input of forward, and None for what needs none.")
         )
         return words.answer(
-            failure, RETURNED, said, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=None, fix=fix
+            failure, RETURNED, text, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=None, fix=fix
         )
     replaced = list(_data_replaced(history))
-    said = _("{line} came to {function} with a gradient that does not fit: {reason}.").format(
+    text = _("{line} came to {function} with a gradient that does not fit: {reason}.").format(
         line=words.spot(place), function=f"`{name}`" if name else _("a function"), reason=reason
     )
     if replaced:
         sites = [history.site(bound.step) for bound in replaced]
-        said = sentences(
-            said, _("{line} put other data behind a tensor that a graph knows.").format(line=words.spot(sites[0]))
+        text = sentences(
+            text, _("{line} put other data behind a tensor that a graph knows.").format(line=words.spot(sites[0]))
         )
         fix = _("Make a new `nn.Parameter` of the new values in {line}, instead of assigning `.data`.").format(
             line=words.line_of(sites[0])
         )
         owner = replaced[0].path.rpartition(".")[0]
         return words.answer(
-            failure, RETURNED, said, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=owner, fix=fix
+            failure, RETURNED, text, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=owner, fix=fix
         )
     fix = _(
         "Look for what changed a tensor's shape, dtype or device after it was used: `.data = …`, `module.to(…)` or a "
         "pruned layer between forward and backward."
     )
-    return words.answer(failure, RETURNED, said, _(_RETURNED_WHY), sites=[], certain=False, name=None, fix=fix)
+    return words.answer(failure, RETURNED, text, _(_RETURNED_WHY), sites=[], certain=False, name=None, fix=fix)
 
 
 def _returns_of(history: History, node: str | None) -> list[Step]:
-    """The ``return`` statements of the backward of a custom Function of the user's; of all where no name is known."""
+    """Return the ``return`` statements of the backward of a custom Function of the user's; of all where no name is
+    known."""
     found: list[Step] = []
     for filename, tree in history.everything():
         for each in ast.walk(tree):
@@ -91,7 +92,7 @@ def _is_function_class(node: ast.ClassDef) -> bool:
 
 
 def _data_replaced(history: History) -> list[Bound]:
-    """The statements that put other data behind a tensor."""
+    """Return the statements that put other data behind a tensor."""
     found = []
     for frame in range(len(history.failure.frames) - 1, -1, -1):
         for step in history.steps(frame):

@@ -53,7 +53,7 @@ def _inner(node: ast.expr) -> list[ast.expr]:
 
 
 def runs_backward(call: ast.Call) -> bool:
-    """Whether a call has the name of one that runs backward."""
+    """True if a call has the name of one that runs backward."""
     return isinstance(call.func, (ast.Attribute, ast.Name)) and _name(call) in _BACKWARDS
 
 

@@ -71,7 +71,7 @@ def explain_not_scalar(failure: Failure) -> Answer:
 
 
 def _maker(history: History, path: str, frame: int, tensor: Any) -> Bound | None:
-    """The statement that gave a result its shape, followed through ``loss = loss / 2`` and plain renaming."""
+    """Return the statement that gave a result its shape, followed through ``loss = loss / 2`` and plain renaming."""
     bound = history.binding(path, frame)
     steps = history.steps(frame)
     for _step in range(_MOST_STEPS):
@@ -96,7 +96,8 @@ def _maker(history: History, path: str, frame: int, tensor: Any) -> Bound | None
 
 
 def _source(bound: Bound) -> str | None:
-    """The one name whose shape a statement hands on: of ``loss = loss / 2``, ``loss *= 2`` and ``loss = first``."""
+    """Return the one name whose shape a statement hands on: of ``loss = loss / 2``, ``loss *= 2`` and ``loss =
+    first``."""
     if bound.how == "+=":
         return bound.path
     value = bound.value
@@ -111,7 +112,7 @@ def _index(steps: list[Step], step: Step) -> int:
 
 
 def _without_reduction(made: Bound | None, history: History, frame: int) -> str | None:
-    """The loss of a statement that was told not to reduce: ``nn.MSELoss(reduction="none")``."""
+    """Return the loss of a statement that was told not to reduce: ``nn.MSELoss(reduction="none")``."""
     for call in ast.walk(made.value) if made is not None and made.value is not None else ():
         if isinstance(call, ast.Call):
             if any(w.arg == "reduction" and getattr(w.value, "value", "") == "none" for w in call.keywords):

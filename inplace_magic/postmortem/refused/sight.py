@@ -25,7 +25,7 @@ class Sight:
         return replace(self, step=step)
 
     def before(self, path: str) -> Iterator[Bound]:
-        """The statements that gave a name its value before this one, the latest first."""
+        """Yield the statements that gave a name its value before this one, the latest first."""
         for step in self.steps[self._from :]:
             for name, value, how in step.bound:
                 if name == path:

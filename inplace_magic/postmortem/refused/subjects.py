@@ -116,7 +116,7 @@ def written_by(tree: ast.AST | None) -> Iterator[ast.expr]:
 
 
 def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
-    """The path by which the line, else any name in sight, leads to a tensor."""
+    """Return the path by which the line, else any name in sight, leads to a tensor."""
     for path, found in _named(tree, scopes, lambda each: each is tensor):
         if found is tensor:
             return path
@@ -124,7 +124,7 @@ def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
 
 
 def names_leading_to(tensor: Any, scopes: Scopes) -> list[str]:
-    """The paths by which names in sight lead to one object, the shortest first."""
+    """Return the paths by which names in sight lead to one object, the shortest first."""
     found = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
     return [path for _, path in sorted(found, key=lambda pair: pair[0])]
 
@@ -176,7 +176,7 @@ def _named(tree: ast.AST | None, scopes: Scopes, fits: Fits) -> list[tuple[str |
 
 
 def _held_below(history: History, fits: Fits) -> list[Any]:
-    """The tensors that fit in the frames of libraries below the user's line, the innermost frame first."""
+    """Return the tensors that fit in the frames of libraries below the user's line, the innermost frame first."""
     found: list[Any] = []
     for frame in reversed(history.failure.stack[history.failure.frames[-1].at + 1 :]):
         for held in gc.get_referents(frame)[:_MOST_HELD]:  # `f_locals` would leave a copy in the frame

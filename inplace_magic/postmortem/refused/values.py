@@ -113,7 +113,7 @@ def paths_in(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _tells_no_values(node: ast.AST) -> bool:
-    """Whether it is ``x.shape``, ``x.shape[0]`` or the ``x.size`` of a call."""
+    """True if it is ``x.shape``, ``x.shape[0]`` or the ``x.size`` of a call."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES

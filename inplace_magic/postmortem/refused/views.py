@@ -162,7 +162,7 @@ def explain_base_written(failure: Failure) -> Answer:
     several = failure.match.groupdict().get("node") is not None
     why = _(_BASE_WHY if several else _NO_GRAD.why).format(**_maker(failure, None))
     name = path or _("it")
-    said = (
+    text = (
         _("{line} wrote {tensor}, and {use} then used a view of it.").format(
             line=words.spot(sites[0]), tensor=words.tensor(path), use=words.spot(failure.place)
         )
@@ -174,7 +174,7 @@ def explain_base_written(failure: Failure) -> Answer:
     return words.answer(
         failure,
         "base-of-multi-output-view-written" if several else _NO_GRAD.code,
-        said,
+        text,
         why,
         sites=sites,
         certain=len(sites) == 1 and writes[0][1].sure,

@@ -48,7 +48,7 @@ def explain_no_gradient(failure: Failure) -> Answer | None:
 
 
 def _asked(history: History, frame: int) -> tuple[str | None, Any]:
-    """The tensor whose missing gradient the failing line uses, and what the line calls it."""
+    """Return the tensor whose missing gradient the failing line uses, and what the line calls it."""
     from inplace_magic.capture.torch import describe
 
     place = history.failure.place
@@ -94,7 +94,7 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
 
 
 def _reads_itself(made: Bound) -> bool:
-    """Whether a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
+    """True if a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
     return made.value is not None and any(path_text(node) == made.path for node in paths_in(made.value))
 
 
@@ -105,12 +105,12 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
     cleared = next((at for at, (each, step) in enumerate(steps) if _clears(history, step, each, path, tensor)), None)
     if cleared is not None and any(at > cleared for at, _frame, _step in ran):
         site = history.site(steps[cleared][1])
-        said = _("{line} had cleared it after backward.").format(line=words.spot(site))
-        return _answer(history, path, said, _("Clear gradients right before backward, and use them after it."), site)
+        text = _("{line} had cleared it after backward.").format(line=words.spot(site))
+        return _answer(history, path, text, _("Clear gradients right before backward, and use them after it."), site)
     if first is None:
-        said = _("No backward ran before this line.")
+        text = _("No backward ran before this line.")
         fix = _("Ask for the gradient after `backward()`; to clear it, `optimizer.zero_grad()` skips one that is None.")
-        return _answer(history, path, said, fix, history.failure.place) if not ran or _is_new(history, ran) else None
+        return _answer(history, path, text, fix, history.failure.place) if not ran or _is_new(history, ran) else None
     at, owner, step = first
     call = _backward_in(step)
     roots = roots_of_call(call, history.scopes(owner)) if call is not None else []
@@ -119,18 +119,18 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
         return None
     older = [each for number, each in steps[at:] if number == owner]
     cuts = list(_cuts(history, path, older))
-    said = sentences(
+    text = sentences(
         _("No graph leads from {result} back to {tensor}.").format(
             result=words.called(roots[0]), tensor=words.tensor(path)
         ),
         said_of(cuts[0]) if cuts else "",
     )
     fix = cure_of(cuts[0]) if cuts else _("Compute the loss from {tensor}.").format(tensor=words.tensor(path))
-    return _answer(history, path, said, fix, *(cut.site for cut in cuts))
+    return _answer(history, path, text, fix, *(cut.site for cut in cuts))
 
 
 def _is_new(history: History, ran: list[tuple[int, int, Step]]) -> bool:
-    """Whether what a backward further down the loop starts at has no value yet, so that this is the first pass."""
+    """True if what a backward further down the loop starts at has no value yet, so that this is the first pass."""
     for _at, frame, step in ran:
         call = _backward_in(step)
         roots = roots_of_call(call, history.scopes(frame)) if call is not None else []
@@ -148,7 +148,7 @@ def _backward_in(step: Step) -> ast.Call | None:
 
 
 def _clears(history: History, step: Step, frame: int, path: str, tensor: Any) -> bool:
-    """Whether a statement certainly set the gradient of the tensor to None."""
+    """True if a statement certainly set the gradient of the tensor to None."""
     node = step.node
     if not step.sure or step.earlier_pass:
         return False
@@ -159,10 +159,10 @@ def _clears(history: History, step: Step, frame: int, path: str, tensor: Any) ->
         return False
     if call.args or call.keywords:
         return False
-    return any(each is tensor for each in _held(value_of(call.func.value, history.scopes(frame))))
+    return any(each is tensor for each in _parameters_of(value_of(call.func.value, history.scopes(frame))))
 
 
-def _held(owner: Any) -> Iterator[Any]:
+def _parameters_of(owner: Any) -> Iterator[Any]:
     from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
 
     if issubclass(type(owner), kinds().module):
@@ -172,7 +172,7 @@ def _held(owner: Any) -> Iterator[Any]:
 
 
 def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
-    """The statements that computed from the tensor, or from what was computed from it, and ended its graph."""
+    """Yield the statements that computed from the tensor, or from what was computed from it, and ended its graph."""
     led = {path}
     for step in reversed(steps):
         for name, value, _how in step.bound:

@@ -54,7 +54,7 @@ def code(text: str) -> str:
 
 
 def line_of(site: Callsite | None) -> str:
-    """The line's code; its place where the code is not known."""
+    """Return the line's code; its place where the code is not known."""
     if site is None:
         return _("an unknown line")
     text = site.statement or site.text
@@ -62,7 +62,7 @@ def line_of(site: Callsite | None) -> str:
 
 
 def spot(site: Callsite | None) -> str:
-    """The line's code and, in brackets, its place."""
+    """Return the line's code and, in brackets, its place."""
     if site is None or not (site.statement or site.text).strip():
         return line_of(site)
     return _("{line} ({place})").format(line=line_of(site), place=site.place)
@@ -79,10 +79,10 @@ def doubt(others: Sequence[Callsite] = ()) -> str:
 
 
 def tensor(path: str | None) -> str:
-    """A tensor's name; words for one that has none."""
+    """Return a tensor's name; words for one that has none."""
     return f"`{path}`" if path else _("a tensor")
 
 
 def called(root: ast.expr | None) -> str:
-    """The source of what backward runs from."""
+    """Return the source of what backward runs from."""
     return code(ast.unparse(root)) if root is not None else _("a tensor")

@@ -27,7 +27,7 @@ OPEN_ROWS = 20
 
 @in_its_language
 def to_mimebundle(comparison: Comparison) -> dict[str, str]:
-    """What a notebook stores and shows. Never raises."""
+    """Return the MIME bundle for a notebook. Never raises."""
     bundle = {}
     for mime, render in (("text/html", to_fragment), ("text/plain", to_text)):
         try:
@@ -42,7 +42,7 @@ def to_mimebundle(comparison: Comparison) -> dict[str, str]:
 
 @in_its_language
 def to_page(comparison: Comparison) -> str:
-    """One self-contained HTML page."""
+    """Return one self-contained HTML page."""
     return (
         f'<!DOCTYPE html>\n<html lang="{comparison.language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -125,8 +125,8 @@ def _differences(comparison: Comparison) -> str:
         for each in found[:MOST_ROWS]
     ]
     more = len(found) - MOST_ROWS
-    told = _("{count} more are in to_frame('differences').").format(count=more)
-    rest = tag("p", "", esc(told)) if more > 0 else ""
+    text = _("{count} more are in to_frame('differences').").format(count=more)
+    rest = tag("p", "", esc(text)) if more > 0 else ""
     shown = table(("", _("first element that differs"), _("elements")), rows, cells=(CELL, WIDE_CELL, NUMBER_CELL))
     title = _("{title} ({count})").format(title=_("What differs, bit for bit"), count=len(found))
     return details(title, shown, rest, opened=True)

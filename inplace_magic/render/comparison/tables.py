@@ -23,11 +23,11 @@ _COLUMNS = {
     "times": "repetition variant seconds",
 }
 COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
-"""Columns of each view, in order; ``docs/tables.md`` says what they hold."""
+"""Columns of each view, in order; ``docs/tables.md`` describes them."""
 
 
 def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:
-    """One view of a comparison as a data frame.
+    """Return one view of a comparison as a data frame.
 
     Args:
         comparison: where the rows come from.

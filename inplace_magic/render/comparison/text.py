@@ -25,7 +25,7 @@ MOST_ROWS = 40
 
 @in_its_language
 def to_text(comparison: Comparison) -> str:
-    """The verdict, the figures, the differences, the compute by module, and the notes."""
+    """Return the verdict, the figures, the differences, the compute by module, and the notes."""
     first, second = comparison.first, comparison.second
     rows = [(row.title, row.first, row.second, row.difference) for row in figures(comparison)]
     parts = [verdict(comparison)]
@@ -33,9 +33,9 @@ def to_text(comparison: Comparison) -> str:
         parts.append(aligned(("", first.name, second.name, _("difference")), rows))
     if comparison.agreement is not None and comparison.agreement.differences:
         found = comparison.agreement.differences
-        told = _("{group}: {difference}")
+        text = _("{group}: {difference}")
         lines = [
-            "  " + told.format(group=_(GROUPS[each.group]), difference=difference_phrase(each))
+            "  " + text.format(group=_(GROUPS[each.group]), difference=difference_phrase(each))
             for each in found[:MOST_ROWS]
         ]
         more = ["  " + _("and {count} more").format(count=len(found) - MOST_ROWS)] if len(found) > MOST_ROWS else []
@@ -62,14 +62,14 @@ def to_text(comparison: Comparison) -> str:
 
 
 def cost_tables(comparison: Comparison) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """The compute by module and operator: one table where both variants have the same, else one for each."""
+    """Return the compute by module and operator: one table if both variants have the same, else one for each."""
     first, second = comparison.first, comparison.second
     tables = []
     if first.costs and first.costs == second.costs:
         tables.append((_("Compute of both"), first.costs))
     else:
-        told = _("Compute of `{variant}`")
-        tables += [(told.format(variant=each.name), each.costs) for each in (first, second) if each.costs]
+        text = _("Compute of `{variant}`")
+        tables += [(text.format(variant=each.name), each.costs) for each in (first, second) if each.costs]
     return [(title, _shortened(cost_rows(costs))) for title, costs in tables]
 
 
@@ -82,7 +82,7 @@ def _shortened(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table with the words to the left and the figures to the right."""
+    """Return a table with the words to the left and the figures to the right."""
     cells = [[printable(cell) for cell in row] for row in (header, *rows)]
     widths = [max(width(row[column]) for row in cells) for column in range(len(header))]
     words = [all(not cell[:1].isdigit() for cell in column) for column in zip(*cells[1:], strict=True)] or [True]

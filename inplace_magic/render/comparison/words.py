@@ -60,21 +60,21 @@ def _failure_verdict(first: Variant, second: Variant) -> str:
         same = first.error == second.error and first.in_backward == second.in_backward
         return sentences(_("Both raise."), "" if same else _failure(first), _failure(second))
     fine = second if first.error else first
-    told = _("`{fine}` runs, `{failed}` does not.").format(fine=fine.name, failed=failed[0].name)
-    return sentences(told, _failure(failed[0]))
+    text = _("`{fine}` runs, `{failed}` does not.").format(fine=fine.name, failed=failed[0].name)
+    return sentences(text, _failure(failed[0]))
 
 
 def _failure(variant: Variant) -> str:
-    """What a variant raised, and the finding that explains it."""
+    """Return a sentence on a variant's exception, and the finding that explains it."""
     kind, _colon, text = (variant.error or _("unknown")).partition(": ")
     cause = next((finding for finding in variant.findings if finding.severity == "error"), None)
     why = first_sentence(cause.message) if cause is not None else f"{shortened(text, 200).rstrip('.')}."
-    told = (
+    sentence = (
         _("`{variant}` raises {error} in backward of its result: {reason}")
         if variant.in_backward
         else _("`{variant}` raises {error}: {reason}")
     )
-    return told.format(variant=variant.name, error=kind, reason=why)
+    return sentence.format(variant=variant.name, error=kind, reason=why)
 
 
 def _agreement(agreement: Agreement | None) -> str:
@@ -113,12 +113,12 @@ def difference_phrase(difference: Difference) -> str:
     """```h[0, 3]`: 0.5 → 0.0``, the first variant's value and the second's; of an overwritten tensor it says so."""
     one, other = difference.values
     versions = difference.versions
-    told = (
+    text = (
         _("`{place}`: {one} → {other} (written in place: version {before} → {after})")
         if None not in versions and versions[0] != versions[1] and difference.group == "output"
         else _("`{place}`: {one} → {other}")
     )
-    return told.format(place=difference.place, one=one, other=other, before=versions[0], after=versions[1])
+    return text.format(place=difference.place, one=one, other=other, before=versions[0], after=versions[1])
 
 
 def _compute(first: Variant, second: Variant) -> str:
@@ -141,18 +141,18 @@ def _allocations(first: Variant, second: Variant) -> str:
     count = (second.allocations or 0) - (first.allocations or 0)
     nbytes = (second.allocated_bytes or 0) - (first.allocated_bytes or 0)
     if not count:
-        told = _("same allocations") if not nbytes else _("as many allocations ({difference})")
+        text = _("same allocations") if not nbytes else _("as many allocations ({difference})")
     elif count < 0:
-        told = ngettext(
+        text = ngettext(
             "{count} allocation fewer ({difference})", "{count} allocations fewer ({difference})", abs(count)
         )
     else:
-        told = ngettext("{count} allocation more ({difference})", "{count} allocations more ({difference})", count)
-    return told.format(count=abs(count), difference=signed_bytes(nbytes))
+        text = ngettext("{count} allocation more ({difference})", "{count} allocations more ({difference})", count)
+    return text.format(count=abs(count), difference=signed_bytes(nbytes))
 
 
 def minus(text: str) -> str:
-    """With a minus sign that is as wide as a plus."""
+    """Return a number with a minus sign as wide as a plus."""
     return text.replace("-", "−")
 
 
@@ -177,7 +177,7 @@ def seconds_of(seconds: float) -> str:
 
 
 def figures(comparison: Comparison) -> list[Figure]:
-    """The rows of the table of figures."""
+    """Return the rows of the table of figures."""
     first, second = comparison.first, comparison.second
     rows = [
         _whole(_("parameters"), first.parameters, second.parameters, better=False),

@@ -1,8 +1,8 @@
-"""A tall picture in columns side by side, as a newspaper has them: a chain of boxes is tall, and a page is wide.
+"""A tall picture in columns side by side, as in a newspaper: a chain of boxes is tall, and a page is wide.
 
-Graphviz lays a graph out from top to bottom. Where that is much taller than a screen it is cut between boxes, and its
-parts stand next to each other, read from left to right. An arrow over a cut goes on around the edge of its column: down
-under it, up beside it, and into the next one from above. A frame over a cut goes on too, and says its name again.
+Graphviz lays a graph out from top to bottom. A picture much taller than a screen is cut between boxes, and its parts
+stand side by side, read from left to right. An arrow over a cut runs around the edge of its column: down under it, up
+beside it, and into the next one from above. A frame over a cut continues too, and repeats its name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 def in_columns(drawn: ET.Element) -> None:
-    """Rewrites a picture that is too tall, as Graphviz drew it.
+    """Rewrite a picture of Graphviz that is too tall.
 
     Args:
         drawn: the root of the SVG; changed in place.
@@ -62,7 +62,7 @@ class _Column:
     edges: list[Part] = field(default_factory=list)
     """Arrows that leave it below."""
     cut: list[Part] = field(default_factory=list)
-    """Frames of which a piece is here, the outermost first."""
+    """Frames with a piece here, the outermost first."""
     frames: list[Part] = field(default_factory=list)
     """Those of them that go on from the column before."""
 
@@ -171,7 +171,8 @@ class _Placer:
             move_shape(text, column.dx, column.dy)
 
     def way(self, part: Part, points: list[Point], last: int) -> str:
-        """One line through all columns: pieces of the curve, with turns between them; its head is in the last one."""
+        """Return one line through all columns: pieces of the curve, with turns between them; its head is in the last
+        one."""
         way: list[Point] = []
         here = self.number(points[0][1])
         for start in range(0, len(points) - 1, 3):
@@ -190,7 +191,7 @@ class _Placer:
         return f"M{first}C{' '.join(rest)}"
 
     def pieces(self, curve: list[Point]) -> list[list[Point]]:
-        """A curve, divided where it meets a cut."""
+        """Return a curve, divided where it meets a cut."""
         for column in self.columns[:-1]:
             ends = curve[0][1] - column.bottom, curve[3][1] - column.bottom
             if ends[0] * ends[1] < 0 and max(map(abs, ends)) > 0.01 and min(map(abs, ends)) > 0.01:

@@ -1,5 +1,5 @@
-"""Where a tall picture is cut into columns: between boxes, where few arrows and frames are in the way; and nowhere if
-it is legible as it is."""
+"""Find the cuts of a tall picture into columns: between boxes, where few arrows and frames are in the way; none if it
+is legible without."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from inplace_magic.render.graph.labels import GROUP, points_in
 PAGE = 760.0, 600.0
 """Points of a page that a picture may take without its letters becoming small."""
 SCREEN = 720.0, 236.0
-"""Points of the frame that a report shows a picture in; one that is whole there in columns needs no second look."""
+"""Points of a report's picture frame; a picture whose columns fit it needs no further check."""
 TALL = 1.5
-"""Times the height of a page or a frame; what is less tall is left as it is."""
+"""Times the height of a page or a frame, below which a picture is not cut."""
 MOST_COLUMNS = 4
 GUTTER = 26.0
 """Room between columns."""
@@ -37,7 +37,7 @@ class Part:
 
 
 def parts_of(graph: ET.Element) -> list[Part]:
-    """The boxes, frames and arrows of a picture that Graphviz drew."""
+    """Return the boxes, frames and arrows of a picture that Graphviz drew."""
     found = []
     for element in graph:
         points = list(points_in(element)) if element.tag == GROUP else []
@@ -48,7 +48,7 @@ def parts_of(graph: ET.Element) -> list[Part]:
 
 
 def cuts_of(parts: list[Part]) -> list[float]:
-    """Where to cut; nowhere if the picture is legible as it is, or there is no good place."""
+    """Return the cuts; none if the picture is legible without, or there is no good place."""
     solid = [part for part in parts if part.kind != "edge"]
     if not solid:
         return []
@@ -64,7 +64,8 @@ def cuts_of(parts: list[Part]) -> list[float]:
 def _best(
     places: list[tuple[float, float]], top: float, bottom: float, width: float, page: tuple[float, float]
 ) -> tuple[float, list[float]]:
-    """The scale at which the picture fits the page, and the cuts by which it does; none where they gain nothing."""
+    """Return the scale at which the picture fits the page, and the cuts by which it does; none where they gain
+    nothing."""
     height = bottom - top
     best, chosen = _scale(width, height, page), list[float]()
     for count in range(2, MOST_COLUMNS + 1):
@@ -87,7 +88,7 @@ def _cost(target: float, height: float, place: tuple[float, float]) -> float:
 
 
 def _places(parts: list[Part]) -> Iterable[tuple[float, float]]:
-    """Heights at which no box is cut, with what is cut there instead."""
+    """Return the heights at which no box is cut, with the arrows and frames cut there."""
     boxes = sorted((part.top, part.bottom) for part in parts if part.kind == "node")
     low = boxes[0][1] if boxes else 0.0
     frames = [part for part in parts if part.kind == "cluster"]

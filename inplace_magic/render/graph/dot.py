@@ -45,7 +45,7 @@ LEGEND = {
 
 @in_its_language
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-    """The autograd graph as DOT text; the same run gives the same text.
+    """Return the autograd graph as DOT text; the same run gives the same text.
 
     Args:
         raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
@@ -95,7 +95,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     if len(shown.tensors) + len(shown.calls) > _MANY:
         dot.graph_attr.update(nslimit="1", nslimit1="1")
     for tensor in shown.tensors:
-        dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw))
+        dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw, reading.written_as(tensor)))
     layers = layers_of(reading.graph.calls)
     marked = {*roles.guilty, *roles.savers}
     for call in shown.calls:
@@ -149,9 +149,9 @@ def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
     return f"{name}, {place}" if place else name
 
 
-def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool) -> dict[str, str]:
+def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool, written: str | None) -> dict[str, str]:
     facts = tensor.facts
-    name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)})
+    name = words.tensor_label(tensor.tensor, {tensor.tensor: tail(tensor.name)}, written)
     storage = f"S{facts.storage}" if facts is not None and facts.storage is not None else ""
     version = words.version(tensor.version)
     if _is_parameter(tensor):

@@ -23,8 +23,8 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     lines = [part for part in (heading_of(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated and not fold.initialised:
-        said = ngettext("{count} write in place inside", "{count} writes in place inside", fold.writes)
-        counted = words.at_least(said.format(count=fold.writes), fold.partial)
+        text = ngettext("{count} write in place inside", "{count} writes in place inside", fold.writes)
+        counted = words.at_least(text.format(count=fold.writes), fold.partial)
         lines.append(f"{style.EFFECT_SYMBOL['mutated']} {counted}")
     for result in fold.results[:MAX_RESULTS]:
         label = words.tensor_label(result.tensor, {result.tensor: tail(result.name)})
@@ -37,7 +37,7 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
 
 
 def heading_of(group: Fold | Frame) -> str:
-    """The name of a group as its box or its frame says it: ``net.layer1: BasicBlock × 3, 1 drawn``."""
+    """Return the name of a group as its box or its frame says it: ``net.layer1: BasicBlock × 3, 1 drawn``."""
     said = _name(group)
     if isinstance(group, Frame) and group.shown < group.passes:
         said = _("{heading}, {count} drawn").format(heading=said, count=group.shown)
@@ -70,8 +70,8 @@ def _extent(fold: Fold, reading: Reading) -> str:
     parts = [words.at_least(words.calls_of(fold.ran), fold.partial)]
     if fold.lines is not None:
         first, last = fold.lines
-        said = _("line {line}") if first == last else _("lines {line}–{last}")
-        parts.append(said.format(line=first, last=last))
+        text = _("line {line}") if first == last else _("lines {line}–{last}")
+        parts.append(text.format(line=first, last=last))
     elif fold.site is not None and fold.site.line:
         parts.append(words.place_in(fold.site, reading.trace))
     return clauses(parts)

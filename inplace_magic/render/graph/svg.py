@@ -60,7 +60,7 @@ _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
 
 
 def compact(svg: str) -> str:
-    """The same picture in about a third of the bytes; the same input gives the same text."""
+    """Return the same picture in about a third of the bytes; the same input gives the same text."""
     drawn = read(svg)
     in_columns(drawn)
     graph = drawn.find(GROUP)
@@ -154,7 +154,7 @@ class _Writer:
         return f"<text{_attributes(made)}>{_escaped(words)}</text>" if words else f"<text{_attributes(made)}/>"
 
     def shape(self, shape: ET.Element) -> str:
-        """An element's name and attributes."""
+        """Return an element's name and attributes."""
         if shape.tag == ELLIPSE:
             x, y = self.at(float(shape.get("cx", "0")), float(shape.get("cy", "0")))
             rx, ry = (_short(float(shape.get(name, "0"))) for name in ("rx", "ry"))
@@ -189,7 +189,8 @@ def _escaped(text: str, signs: dict[str, str] = SIGNS) -> str:
 
 
 def _named(letter: str, look: dict[str, str]) -> str:
-    """The same name for the same look in every picture: where two are inline in one page, they share their rules."""
+    """Return the same name for the same look in every picture: where two are inline in one page, they share their
+    rules."""
     return f"{letter}{zlib.crc32(repr(sorted(look.items())).encode()):x}"[:5]
 
 

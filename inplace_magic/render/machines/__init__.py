@@ -1,7 +1,7 @@
 """The findings of a report for programs: editors, assistants, continuous integration.
 
 One file for each format, each a function from a report to text. They know findings, and nothing of pages or pictures.
-What a format promises is in ``docs/machines.md``; sentences for people may change with any version.
+``docs/machines.md`` says what is stable in a format; sentences for people may change with any version.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def findings_of(report: Report) -> dict[str, Any]:
 
 
 def finding_of(hazard: Hazard) -> dict[str, Any]:
-    """Return one finding. What is unknown is left out; where 2 kB do not hold all of it, ``shortened`` is true."""
+    """Return one finding without unknown facts; if it exceeds 2 kB, it is cut and ``shortened`` is true."""
     told: dict[str, Any] = {
         "code": hazard.code,
         "severity": hazard.severity,

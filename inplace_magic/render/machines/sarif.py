@@ -72,7 +72,7 @@ _MOST = 1_000
 
 
 def to_annotations(report: Report) -> str:
-    """Return a line for each finding that is no note, the worst first; empty where there is none."""
+    """Return a line for each finding that is no note, the worst first; empty if there is none."""
     return "\n".join(annotation_of(hazard) for hazard in report.hazards if hazard.is_alarm)
 
 
@@ -97,7 +97,7 @@ def place_shown(hazard: Hazard) -> Callsite | None:
 
 
 def relative(file: str) -> str:
-    """Return the path of a file as it is called from the working directory, with slashes; outside of it, as it is."""
+    """Return the path of a file relative to the working directory, with slashes; outside of it, unchanged."""
     try:
         path = os.path.relpath(file)
     except ValueError:  # another drive

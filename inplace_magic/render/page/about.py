@@ -25,13 +25,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
     return [[label, lettering.printable(lettering.shortened(value, MAX_FACT))] for label, value in pairs if value]
 
 
-def tensor_title(tensor: TensorVertex) -> str:
+def tensor_title(tensor: TensorVertex, reading: Reading) -> str:
     """``T4 probs v0→v1``."""
-    label = words.tensor_label(tensor.tensor, {tensor.tensor: tensor.name})
     step = (
         words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
     )
-    return lettering.printable(f"{label} {step}")
+    return lettering.printable(f"{reading.label(tensor)} {step}")
 
 
 def about_tensor(

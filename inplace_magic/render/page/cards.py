@@ -32,8 +32,8 @@ def rule_page(code: str) -> str:
     if text is None:
         return ""
     headline, *blocks = text.split("\n\n")
-    said = " ".join(headline.replace("``", "`").split())
-    parts = [tag("div", "", prose(said))] if language() == LANGUAGES[0] else []
+    sentence = " ".join(headline.replace("``", "`").split())
+    parts = [tag("div", "", prose(sentence))] if language() == LANGUAGES[0] else []
     for mark, name in PROGRAMS.items():
         program = takewhile(lambda block: block.startswith("    "), blocks[blocks.index(mark) + 1 :])
         lines = textwrap.dedent("\n\n".join(program)).split("\n")
@@ -54,7 +54,7 @@ _LINK = "text-decoration:underline;cursor:pointer"
 
 
 def verdict_bar(reading: Reading) -> str:
-    """The verdict, the largest text of the page."""
+    """Return the verdict, the largest text of the page."""
     report = reading.report
     serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
@@ -71,7 +71,7 @@ def verdict_bar(reading: Reading) -> str:
 
 
 def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) -> str:
-    """The findings, worst first; notes are folded.
+    """Return the findings, worst first; notes are folded.
 
     Args:
         told: they were shown before, so they are folded as well.

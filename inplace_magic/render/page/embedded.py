@@ -1,4 +1,4 @@
-"""What an ``<img>`` needs of a picture, and apart from it what nobody sees there.
+"""The visible part of a picture, for an ``<img>``, and apart from it the invisible part.
 
 An arrow of the graph is a group of its own with a line, a head and the keys of its ends, because a script lights it up
 alone. Seen from outside all arrows of one look are one line and one head. So an embedded picture has no titles and no
@@ -26,7 +26,7 @@ _BEARER = re.compile(
 
 
 def embedded(svg: str, *, titles: bool = False) -> tuple[str, list[list[str]]]:
-    """The picture for an ``<img>``, and what a script needs to make the whole one of it.
+    """Return the picture for an ``<img>``, and what a script needs to make the whole one of it.
 
     Args:
         svg: the picture; in a tag ``data-`` attributes come last.

@@ -38,13 +38,13 @@ def packed(state: dict[str, Any]) -> str:
 
 
 def packed_text(text: str) -> str:
-    """A text, as :func:`packed` packs JSON."""
+    """Return a text, as :func:`packed` packs JSON."""
     deflate = zlib.compressobj(9, memLevel=9)
     return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
 
 
 def unpacked(text: str) -> dict[str, Any]:
-    """The data that :func:`packed` packed."""
+    """Return the data that :func:`packed` packed."""
     state: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)))
     return state
 
@@ -116,13 +116,13 @@ def _words(drawing: Drawing, reading: Reading) -> dict[str, str]:
 
 
 def has_copies(report: Report) -> bool:
-    """Whether a fix of the report was tried, and so can be copied by a button."""
+    """True if a fix of the report was tried, and so can be copied by a button."""
     return any(map(is_tried, report.findings))
 
 
 @cache
 def script() -> str:
-    """The text of :data:`PARTS`, which defines ``mount``, without comments and indentation."""
+    """Return the text of :data:`PARTS`, which defines ``mount``, without comments and indentation."""
     return "\n".join(minified(text_of(part)) for part in PARTS)
 
 
@@ -136,7 +136,7 @@ def live_script(*, copies: bool = False) -> str:
 
 @cache
 def page_script(*, copies: bool = False) -> str:
-    """The script of a page: :func:`live_script` packed, and what unpacks it."""
+    """Return the script of a page: :func:`live_script` packed, and what unpacks it."""
     return minified(text_of("boot.js")).replace("LIVE", packed_text(live_script(copies=copies)))
 
 
@@ -146,7 +146,7 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             tensor.key,
             {
-                "title": tensor_title(tensor),
+                "title": tensor_title(tensor, reading),
                 "facts": facts(about_tensor(tensor, maker, drawing, reading)),
                 "at": sources.places(maker.callsite if maker is not None else None),
                 "call": -1 if tensor.made_by is None else tensor.made_by,

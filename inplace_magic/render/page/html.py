@@ -43,7 +43,7 @@ PAGE = frozenset({"graph", "timeline", "lines", "memory"})
 
 
 def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
-    """The names of the open sections, of :data:`SECTIONS`.
+    """Return the names of the open sections, of :data:`SECTIONS`.
 
     Args:
         chosen: what the reader asked for, with ``all`` and ``none``; None for what suits the report.
@@ -66,7 +66,7 @@ def detail_of(report: Report) -> int:
 
 
 def is_calm(report: Report) -> bool:
-    """Whether nothing is wrong and no line of the reader's own wrote in place; or something else stopped the cell."""
+    """True if nothing is wrong and no line of the reader's own wrote in place; or something else stopped the cell."""
     if is_unexplained(report) or any(finding.is_alarm for finding in report.findings) or report.trace.faults:
         return False
     return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))
@@ -121,7 +121,7 @@ def fragment_of(
 
 @in_its_language
 def to_picture(report: Report) -> str:
-    """The graph alone, to stand in a notebook's output."""
+    """Return the graph alone, to stand in a notebook's output."""
     reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
     limit = detail_of(report)
     drawn, keys = _picture(reading, False, limit) if report.trace.calls else (prose(reading.verdict), [])
@@ -130,7 +130,7 @@ def to_picture(report: Report) -> str:
 
 
 def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[str, Any]) -> str:
-    """A card with what makes a live view of the picture in it, where one could be drawn."""
+    """Return a card with what makes a live view of the picture in it, where one could be drawn."""
     if "<img" not in drawn:
         return card(body)
     state = {**explorer_state(reading, limit=limit), **around}
@@ -139,7 +139,7 @@ def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[s
 
 
 def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
-    """The section, and what nobody sees of its picture."""
+    """Return the section, and what nobody sees of its picture."""
     svg = timeline_svg(reading)
     if svg is None:
         return "", []
@@ -152,7 +152,8 @@ def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
 
 @in_its_language
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
-    """One self-contained HTML page, its tables longer than a notebook's; the arguments are :func:`to_fragment`'s."""
+    """Return one self-contained HTML page, its tables longer than a notebook's; the arguments are
+    :func:`to_fragment`'s."""
     reading = Reading(report, rows=MANY_ROWS, most=MOST_IN_A_FILE)
     body = fragment_of(reading, raw=raw, graph=graph, opened=PAGE)
     return (
@@ -170,7 +171,8 @@ def _title(reading: Reading) -> str:
 
 
 def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[str]]]:
-    """The graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts are."""
+    """Return the graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts
+    are."""
     try:
         svg = to_svg(dot_of(reading, raw=raw, limit=limit))
     except InplaceMagicError as error:

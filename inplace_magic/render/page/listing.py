@@ -24,7 +24,7 @@ _WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 
 def listing(excerpt: Excerpt, *, named: bool) -> str:
-    """The table."""
+    """Return the table."""
     caption = (
         tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
     )
@@ -42,7 +42,7 @@ def _is_heavy(line: ExcerptLine) -> bool:
 
 
 def _line(line: ExcerptLine, room: int, *, by_keys: bool) -> str:
-    """A row; what marks the line stands beside the code, and under it where the window is narrow."""
+    """Return a row; what marks the line stands beside the code, and under it where the window is narrow."""
     marks = sorted(line.marks, key=lambda mark: _WEIGHT.index(mark.role))
     ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
     number_css = (

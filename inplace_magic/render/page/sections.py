@@ -64,7 +64,7 @@ def _guilty(reading: Reading) -> set[int | None]:
 
 
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
-    """The first rows; of a longer table also all of the lines that findings name, in the order of the table."""
+    """Return the first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
     most = lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)
     if len(steps) <= most:
@@ -78,7 +78,7 @@ def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
 
 
 def tensor_section(reading: Reading, *, opened: bool = False) -> str:
-    """Every version of every tensor, with the raw facts."""
+    """Return every version of every tensor, with the raw facts."""
     graph = reading.graph
     if not graph.tensors:
         return ""
@@ -105,7 +105,7 @@ def tensor_calls(reading: Reading) -> list[int]:
 
 
 def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
-    """The first ones; of a longer table also those that the findings are about, in the order of the table."""
+    """Return the first ones; of a longer table also those that the findings are about, in the order of the table."""
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
     most = lettering.rows_shown(len(tensors), reading.rows)
@@ -115,7 +115,7 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
-    """A list of sentences, such as what the watch could not see."""
+    """Return a list of sentences, such as what the watch could not see."""
     if not sentences:
         return ""
     items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_SENTENCES])
@@ -127,7 +127,8 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
 
 
 def names_section(report: Report, *, opened: bool = False) -> str:
-    """The writes that a second name for the memory sees, as facts; a line that a card names is not told twice."""
+    """Return the writes that a second name for the memory sees, as facts; a line that a card names is not told
+    twice."""
     if not report.calls or len(report.trace.calls) > MOST_CALLS:
         return ""
     told = {finding.mutation for finding in report.findings if finding.is_alarm}
@@ -173,7 +174,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
-        esc(f"{words.tensor_label(vertex.tensor, {vertex.tensor: vertex.name})} {step}"),
+        esc(f"{reading.label(vertex)} {step}"),
         esc(words.one_of(words.ORIGINS, vertex.origin)),
         esc(place),
     )
@@ -192,7 +193,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
 
 
 def code_cell(site: Callsite | None) -> str:
-    """The source line of a place, shortened."""
+    """Return the source line of a place, shortened."""
     text = words.code_of(site)
     return esc(lettering.shortened(text, MAX_CODE))
 
@@ -211,5 +212,5 @@ def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) 
 
 
 def note(text: str) -> str:
-    """A sentence below a table."""
+    """Return a sentence below a table."""
     return tag("p", f"color:{style.MUTED_INK};margin:2px 0", prose(text))

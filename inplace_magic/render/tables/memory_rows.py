@@ -109,7 +109,7 @@ def saved_rows(reading: Reading) -> list[Row]:
 
 
 def where(site: Callsite | None) -> Row:
-    """The cell or file of a call, its line number and its source."""
+    """Return the cell or file of a call, its line number and its source."""
     if site is None or not site.line:
         return {"place": words.place(site), "line": None, "code": words.code_of(site)}
     return {"place": site.holder, "line": site.line, "code": words.code_of(site)}

@@ -43,7 +43,7 @@ class Column:
 
 
 def memory_charts(reading: Reading) -> list[Chart]:
-    """The chart of the device that reached the highest peak, and those of other accelerators."""
+    """Return the chart of the device that reached the highest peak, and those of other accelerators."""
     peaks = sorted((peak for peak in reading.peaks if peak.nbytes), key=lambda peak: -peak.nbytes)
     if len(reading.trace.calls) < 2:
         return []
@@ -64,7 +64,8 @@ def _chart(reading: Reading, peak: Peak) -> Chart:
 
 
 def _columns(entries: list[Entry], live: int, indexes: list[int]) -> list[Column]:
-    """The entries by the position of their call; those of calls that are no longer kept count with the one before."""
+    """Return the entries by the position of their call; those of calls that are no longer kept count with the one
+    before."""
     steps: dict[int, tuple[int, int]] = {}
     for entry in entries:
         place = -1 if entry.call is None else max(0, bisect_right(indexes, entry.call) - 1)
@@ -136,8 +137,8 @@ def _scale(top: int, y: Callable[[int], int]) -> list[str]:
 
 
 def _steps(heights: list[int], ends: list[int]) -> str:
-    """A staircase from the left end of the ground line, as relative path commands in whole pixels; a step of the same
-    height as the one before is not drawn anew."""
+    """Return a staircase from the left end of the ground line, as relative path commands in whole pixels; a step of the
+    same height as the one before is not drawn anew."""
     parts = []
     x, y = LEFT, BOTTOM
     for height, end, then in zip(heights, ends, [*heights[1:], None], strict=True):
@@ -175,7 +176,7 @@ def _call(index: int) -> str:
 
 
 def _round_up(nbytes: int) -> int:
-    """The next of 1, 2, 4, … and 1.5, 3, 6, … times a power of two: halves of it read well in binary units."""
+    """Return the next of 1, 2, 4, … and 1.5, 3, 6, … times a power of two: halves of it read well in binary units."""
     unit = 2
     while unit < nbytes:
         unit *= 2

@@ -42,7 +42,7 @@ class LaneDrawing:
         self.texts_end = 0.0
 
     def is_within_gap(self, keeping: Keeping) -> bool:
-        """Whether a gap hides it from beginning to end."""
+        """True if a gap hides it from beginning to end."""
         column = self.places.column(keeping.call)
         return column.gap and keeping.until is not None and self.places.column(keeping.until) is column
 
@@ -59,7 +59,7 @@ class LaneDrawing:
         return 15
 
     def svg(self, y: int, tops: dict[str, int]) -> str:
-        """The lane as a group.
+        """Return the lane as a group.
 
         Args:
             tops: the height of the life line of every lane that is shown, by key.

@@ -20,7 +20,8 @@ def width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def fitting(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """The text, or its beginning and an ellipsis where it is wider than `room` pixels; empty where nothing fits."""
+    """Return the text, or its beginning and an ellipsis where it is wider than `room` pixels; empty where nothing
+    fits."""
     if width(text, size, bold=bold) <= room:
         return text
     text = text[: max(0, int(room / width(NARROW[0], size, bold=bold)))]  # more letters fit in no case
@@ -71,11 +72,11 @@ class Places:
         return max(WIDTH, self.right + RIGHT)
 
     def column(self, call: int) -> Column:
-        """The column, or gap, that holds a call; for one between two columns, the one before."""
+        """Return the column, or gap, that holds a call; for one between two columns, the one before."""
         return self.columns[max(0, bisect_right(self.firsts, call) - 1)]
 
     def x(self, call: int) -> int:
-        """The middle of the column of a call."""
+        """Return the middle of the column of a call."""
         return self.middles[max(0, bisect_right(self.firsts, call) - 1)]
 
     def before(self, call: int) -> int:
@@ -105,7 +106,7 @@ class Bar:
 
 
 def places_of(columns: Sequence[Column], labels: Sequence[float]) -> Places:
-    """The columns as wide as they can be.
+    """Return the columns as wide as they can be.
 
     Args:
         labels: how wide the label of each gap is; 0 for a gap without one, and for a call.
@@ -123,7 +124,8 @@ def places_of(columns: Sequence[Column], labels: Sequence[float]) -> Places:
 
 
 def stacked(kept: Sequence[Keeping], places: Places, first: int | None) -> list[list[Bar]]:
-    """The bars of a lane on as few levels as they fit on without overlap; those beyond ``BARS`` levels are left out.
+    """Return the bars of a lane on as few levels as they fit on without overlap; those beyond ``BARS`` levels are left
+    out.
 
     Args:
         first: index of the call whose keeping comes first, because a finding is about it.

@@ -26,7 +26,7 @@ class Shape:
     legend: str
 
     def at(self, x: float, y: float) -> str:
-        """The path, with its middle at a place."""
+        """Return the path, with its middle at a place."""
         return f'<path d="M{short(x + self.dx)} {short(y + self.dy)}{self.path}"/>'
 
 
@@ -90,7 +90,7 @@ _LOOKS: Final = {
 
 
 def rules(used: frozenset[str], drawn: str) -> str:
-    """The rules of the picture: those of its texts and lines, and of the kinds of marks used."""
+    """Return the rules of the picture: those of its texts and lines, and of the kinds of marks used."""
     marks = {SHAPES[kind].cls: SHAPES[kind].look for kind in SHAPES if kind in used}
     looks = {f".{name}": look for name, look in _LOOKS.items() if f'class="{name}"' in drawn}
     looks |= {f".{name}>path": look for name, look in marks.items()}

@@ -42,8 +42,8 @@ def axis_height(places: Places) -> int:
 
 
 def axis(places: Places, bottom: int) -> str:
-    """Lines of code under their calls, as the tables name them, and under these their cells or files where there are
-    several; neighbours that are alike share a label."""
+    """Return lines of code under their calls, as the tables name them, and under these their cells or files where there
+    are several; neighbours that are alike share a label."""
     columns = places.columns
     parts = [
         f'<path class="i" d="M{LEFT} {bottom}H{places.right}"/>',
@@ -89,7 +89,7 @@ def _alike(texts: Sequence[_T], places: Places) -> Iterable[tuple[int, int, _T]]
 
 
 def gaps(places: Places, bottom: int) -> str:
-    """A line for each gap, and what it stands for."""
+    """Return a line for each gap, and what it stands for."""
     found = [gap for gap in zip(places.columns, places.middles, places.widths, strict=True) if gap[0].gap]
     lines = "".join(f"M{x} {TOP}V{bottom}" for _column, x, _room in found)
     parts = [f'<path class="y" d="{lines}"/>'] if found else []
@@ -108,7 +108,7 @@ LABELLED_GAPS = 3
 
 
 def timeline_svg(reading: Reading) -> str | None:
-    """The picture, on a light card of its own; the same run gives the same text.
+    """Return the picture, on a light card of its own; the same run gives the same text.
 
     Returns:
         A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
@@ -130,7 +130,8 @@ def _crimes(findings: Sequence[Hazard], lanes: Sequence[Lane]) -> list[Crime]:
 
 
 def _place_of(hazard: Hazard, lanes: Sequence[Lane]) -> tuple[Lane, int] | None:
-    """The lane that a finding's write went to, of several the one of its tensor; and the call that stands for it."""
+    """Return the lane that a finding's write went to, of several the one of its tensor; and the call that stands for
+    it."""
     if hazard.call is None:
         for lane in lanes:
             if hazard.tensor in lane.tensors or _keeps(lane, hazard):
@@ -200,7 +201,7 @@ def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
 def _caption(shown: Timeline) -> str:
     parts = [_("One lane for each storage: all tensors on it share its memory.")]
     if shown.lanes_left_out:
-        said = (
+        text = (
             ngettext(
                 "{count} more storage, with {writes} writes, is not shown.",
                 "{count} more storages, with {writes} writes, are not shown.",
@@ -213,7 +214,7 @@ def _caption(shown: Timeline) -> str:
                 shown.lanes_left_out,
             )
         )
-        parts.append(said.format(count=shown.lanes_left_out, writes=shown.writes_left_out))
+        parts.append(text.format(count=shown.lanes_left_out, writes=shown.writes_left_out))
     return " ".join(parts)
 
 

@@ -19,7 +19,7 @@ LONGEST_NAME = 24
 
 
 def of_mark(mark: Mark, reading: Reading) -> str:
-    """One sentence, e.g. ``T4 probs: written, v0→v1, line 6``."""
+    """Return one sentence, e.g. ``T4 probs: written, v0→v1, line 6``."""
     said = {
         "created": _("{tensor}: created, {place}"),
         "viewed": _("{tensor}: view, {place}"),
@@ -52,7 +52,7 @@ def of_savers(kept: Sequence[Keeping]) -> str:
 
 
 def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
-    """One sentence, e.g. ``SigmoidBackward0 keeps v0 (result) from line 5 until backward, line 7, freed it``."""
+    """Return one sentence, e.g. ``SigmoidBackward0 keeps v0 (result) from line 5 until backward, line 7, freed it``."""
     keeping = kept[0]
     said = {
         "freed": _("{node} keeps {version} ({names}) from {place} until backward, line {line}, freed it"),
@@ -78,22 +78,22 @@ def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading, *, short: bool
     saved = words.place_in(hazard.saved, reading.trace)
     version = words.version(hazard.expected_version)
     if mark is not None and mark.kind == "raised":
-        said = _("refused here") if short else _("refused in {place}")
+        text = _("refused here") if short else _("refused in {place}")
     elif hazard.saved is None:
-        said = _("overwritten here") if short else _("overwritten in {place}")
+        text = _("overwritten here") if short else _("overwritten in {place}")
     elif mark is not None and mark.kind == "uncounted":
-        said = (
+        text = (
             _("saved, then overwritten past the version counter")
             if short
             else _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
         )
     else:
-        said = (
+        text = (
             _("saved at {version}, then overwritten here")
             if short
             else _("{node} saved {version} in {saved}, overwritten in {place}")
         )
-    return said.format(version=version, saved=saved, place=wrote, node=hazard.saved_by or _("a node"))
+    return text.format(version=version, saved=saved, place=wrote, node=hazard.saved_by or _("a node"))
 
 
 def of_gap(column: Column) -> str:

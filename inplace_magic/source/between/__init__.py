@@ -1,4 +1,4 @@
-"""Statements that ran between two recorded calls, as far as the text tells.
+"""Statements that ran between two recorded calls, by the text.
 
-It may know the text and the places of calls. Where two statements are possible it gives neither.
+It may know the text and the places of calls. If two statements are possible, it returns neither.
 """

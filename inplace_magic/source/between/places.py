@@ -1,4 +1,4 @@
-"""The places of statements that no call told: they can have written memory between two recorded calls."""
+"""The places of statements without a recorded call, which can have written memory between two calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Whose = tuple[str, int | None, str | None]
 
 
 def whose(site: Callsite) -> Whose:
-    """Of which function of which text a place is."""
+    """Return the function and the text of a place."""
     return site.function, site.cell, site.file
 
 
@@ -42,17 +42,16 @@ class Between:
         *,
         alone: bool = True,
     ) -> Callsite | None:
-        """Return the one statement that runs between two places of straight-line code and can have written memory; None
-        when there are several or none. Of several that all assign in place to the same name it is the first, if that
-        one ran for sure. Where a loop came round between the two places, it is one that assigns in place below the
-        first.
+        """Return the one statement between two places of straight-line code that can have written memory; None if there
+        are several or none. If several assign in place to the same name, it is the first, if that one surely ran. If a
+        loop came round between the two places, it is one that assigns in place below the first.
 
         Args:
             after: place of the first call after it; None at the end of the block.
-            names: names of what was written; if any candidate mentions one, only those count.
-            called: all places of recorded calls: what was seen is no candidate.
-            alone: no other thread of the user's ran meanwhile. Else only a statement counts that assigns to one of the
-                names itself: whoever sleeps between two calls is no more to blame than what ran beside him.
+            names: names of the written tensor; if any candidate mentions one, only such candidates count.
+            called: all places of recorded calls, which are no candidates.
+            alone: no other user thread ran meanwhile. Otherwise only a statement that assigns to one of the names
+                counts: a line that sleeps is no more to blame than the other thread.
         """
         key = before, after, names, alone
         if key not in self._known:
@@ -88,7 +87,7 @@ class Between:
         return self._place_in(text, first, node) if text is not None and node is not None else None
 
     def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
-        """Return a place in the text of another one, which no call told."""
+        """Return a place in the text of another place, without a recorded call."""
         end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
         code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
         return replace(

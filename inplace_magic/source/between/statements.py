@@ -1,4 +1,4 @@
-"""The one statement that can have written memory between two recorded calls, where nobody saw who wrote it."""
+"""The one statement that can have written memory unseen between two recorded calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
 
 
 def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:
-    """True if one block holds the statement and the one at one of the lines, so that it ran whenever that did."""
+    """True if one block has the statement and the one at one of the lines, so that they ran together."""
     blocks = (block for inner in ast.walk(tree) for _, block in ast.iter_fields(inner) if isinstance(block, list))
     block = next((block for block in blocks if any(each is node for each in block)), [])
     others = (each for each in block if each is not node)
@@ -100,7 +100,7 @@ def _hands_on(node: ast.stmt, place: Callsite) -> bool:
 
 
 def _arrays_assigned_to(node: ast.stmt) -> Iterator[ast.expr]:
-    """What has no name of its own, of the targets of a statement: `x.numpy()` of ``x.numpy()[0] += 1``."""
+    """Return the unnamed targets of a statement: `x.numpy()` of ``x.numpy()[0] += 1``."""
     targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
     for target in targets:
         root: ast.expr = target
@@ -123,7 +123,8 @@ def simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
 
 
 def actions(node: ast.stmt, lines: list[str]) -> list[str]:
-    """Sources of what a statement does that can write memory: its calls, and itself where it assigns in place."""
+    """Return the sources of a statement's actions that can write memory: its calls, and itself if it assigns in
+    place."""
     acting: list[Any] = [inner for inner in ast.walk(node) if isinstance(inner, ast.Call)]
     if isinstance(node, (ast.AugAssign, ast.Delete)) or (
         isinstance(node, ast.Assign) and any(isinstance(target, ast.Subscript) for target in node.targets)
@@ -149,7 +150,7 @@ def writes_to(node: ast.stmt, name: str) -> bool:
 
 
 def arrays_written(node: ast.AST, *, deep: bool = True) -> Iterator[ast.expr]:
-    """What a statement hands to functions of NumPy that write it, and to streams that fill it.
+    """Return the arrays that a statement passes to writing functions of NumPy or to filling streams.
 
     Args:
         node: the statement, or a call.

@@ -38,7 +38,7 @@ class Held(NamedTuple):
 
 
 def function_of(hook: Any) -> FunctionType | None:
-    """The Python function that runs when a hook is called; None where that is not plain."""
+    """Return the Python function that runs when a hook is called; None where that is not plain."""
     while type(hook) is partial:
         hook = hook.func
     if type(hook) is MethodType:
@@ -49,7 +49,7 @@ def function_of(hook: Any) -> FunctionType | None:
 
 
 def literals(hook: Any) -> frozenset[Any]:
-    """The texts and numbers that a hook has from outside its code, by which two of one code differ."""
+    """Return the texts and numbers that a hook has from outside its code, by which two of one code differ."""
     function = function_of(hook)
     if function is None:
         return frozenset()
@@ -58,7 +58,7 @@ def literals(hook: Any) -> frozenset[Any]:
 
 
 def held(hook: Any, module: torch.nn.Module) -> Iterator[Held]:
-    """The tensors that a forward hook of a module can reach by the names in its code, and by the module."""
+    """Yield the tensors that a forward hook of a module can reach by the names in its code, and by the module."""
     function = function_of(hook)
     if function is None:
         return

@@ -146,7 +146,7 @@ class HookedLayers:
         return found
 
     def _others(self, hook: Any, entry: Held) -> bool | None:
-        """Whether other hooks can reach the container of an entry too; None where one of them can fill that very entry
+        """True if other hooks can reach the container of an entry too; None where one of them can fill that very entry
         anew, so that nobody can tell whose it is when it is read."""
         own, others = function_of(hook), False
         for module in _alive(self._known):
@@ -172,7 +172,7 @@ class HookedLayers:
             self._shared.clear()
 
     def _ask(self, parameter: torch.nn.Parameter) -> bool:
-        """Whether a hook of the layer with this parameter keeps the output, and no other living hook could."""
+        """True if a hook of the layer with this parameter keeps the output, and no other living hook could."""
         hooks = RemovableHandle.next_id
         self._list(hooks)
         if hooks != self._listed_at:
@@ -204,7 +204,7 @@ def _hooked_modules() -> Iterator[torch.nn.Module]:
 
 
 def _first_hook(module: torch.nn.Module) -> int:
-    """The number of the first hook that a module was given, which no other module has but copies of it."""
+    """Return the number of the first hook that a module was given, which no other module has but copies of it."""
     state = _state(module)
     numbers: list[int] = [*(state.get("_forward_hooks") or ()), *(state.get("_forward_pre_hooks") or ())]
     return min(numbers)
@@ -235,7 +235,7 @@ def _may_keep_later(module: torch.nn.Module) -> bool:
 
 
 def _code_of(hook: Any) -> tuple[CodeType, tuple[str, ...]] | None:
-    """The code of a hook and the names of what it is given; None where that is not plain."""
+    """Return the code of a hook and the names of what it is given; None where that is not plain."""
     function = hook.__func__ if type(hook) is MethodType else hook
     if type(function) is not FunctionType:
         return None
@@ -245,7 +245,7 @@ def _code_of(hook: Any) -> tuple[CodeType, tuple[str, ...]] | None:
 
 
 def _keeps(hook: Any, with_kwargs: bool) -> bool:
-    """Whether the code of a hook uses the output and puts something somewhere that outlives it."""
+    """True if the code of a hook uses the output and puts something somewhere that outlives it."""
     found = _code_of(hook)
     place = 3 if with_kwargs else 2
     if found is None or len(found[1]) <= place or not _loads(found[0], found[1][place]):
@@ -261,7 +261,7 @@ def _uses_input(hook: Any, with_kwargs: bool) -> bool:
 
 
 def _loads(code: CodeType, name: str) -> bool:
-    """Whether a function reads one of its variables; several of an instruction (3.13) count each."""
+    """True if a function reads one of its variables; several of an instruction (3.13) count each."""
     for step in dis.get_instructions(code):
         names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
         if name in names and not step.opname.startswith(("MAKE_CELL", "COPY_FREE")) and step.opname != "STORE_FAST":

@@ -1,9 +1,11 @@
-"""Steps of optimizers that found no gradient on any of their parameters. They call nothing, so no call tells of them.
+"""Steps of optimizers that found no gradient on any of their parameters, or, of the first step of each, on some. They
+call nothing for those, so no call tells of them.
 
 PyTorch has a place for this
 (https://docs.pytorch.org/docs/stable/generated/torch.optim.optimizer.register_optimizer_step_pre_hook.html): a hook
-that every optimizer runs before it steps. While a watch runs, ours looks for the first parameter with a gradient, and
-is done with it in most steps. A step with a closure is left out: its gradients are made inside it.
+that every optimizer runs before it steps. While a watch runs, ours looks at all parameters before an optimizer's first
+step; later it looks for the first one with a gradient, and is done with it in most steps. A step with a closure is left
+out: its gradients are made inside it.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ class IdleSteps:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._thread = threading.get_ident()
+        self._met: set[int] = set()
+        """The `id` of each optimizer that has stepped; of one that was made in an older one's place, less is known."""
 
     def registered(self) -> RemovableHandle:
         """The hook is on; its handle takes it off."""
@@ -45,21 +49,35 @@ class IdleSteps:
             self._recorder.fault("looking at an optimizer's step", fault)
 
     def _note(self, optimizer: Any) -> None:
-        recorder, held = self._recorder, []
+        recorder = self._recorder
+        left_out: list[Any] = []
+        moved, is_first = 0, id(optimizer) not in self._met
+        if len(self._met) < _MOST_NOTED:
+            self._met.add(id(optimizer))
         for tensor in [*parameters_held(optimizer)]:
-            if type(tensor) not in describe.PLAIN_TYPES or describe.gradient(tensor) is not None:
+            if type(tensor) not in describe.PLAIN_TYPES:
                 return  # of a subclass it is not known
-            held.append(tensor)
-        if not held or len(recorder.log.idle_steps) >= _MOST_NOTED:
+            if describe.gradient(tensor) is None:
+                left_out.append(tensor)
+            elif is_first:
+                moved += 1
+            else:
+                return
+        known = tuple(
+            record.serial
+            for each in left_out
+            if describe.requires_grad(each) and (record := recorder.identity.known(each)) is not None
+        )
+        if not (known if moved else left_out) or len(recorder.log.idle_steps) >= _MOST_NOTED:
             return
-        known = (recorder.identity.known(tensor) for tensor in held)
         recorder.log.idle_steps.append(
             RawIdleStep(
                 call=recorder.log.begun,
                 site=recorder.sites.note(sys._getframe(2)),
                 optimizer=type(optimizer).__name__,
-                parameters=len(held),
-                held=tuple(record.serial for record in known if record is not None),
+                parameters=len(left_out) + moved,
+                held=known,
+                moved=moved,
             )
         )
 

@@ -78,7 +78,7 @@ class Registrations:
         )
 
     def _owner(self, module: Any, held: dict[str, Any]) -> tuple[int, bool]:
-        """The number of a dict of parameters, and whether another living module has it as well."""
+        """Return the number of a dict of parameters, and whether another living module has it as well."""
         known = self._owners.get(id(held))
         owner = known[0]() if known is not None else None
         if known is not None and owner is not None and vars(owner).get("_parameters") is held:

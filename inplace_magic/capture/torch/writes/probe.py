@@ -192,14 +192,15 @@ class WriteProbe(probes.CallProbe):
 
 
 def _above_the_function(frame: FrameType | None, function: CodeType) -> FrameType | None:
-    """The caller of a torch function that is written in Python, past its own frame and torch's override machinery
-    above it; the same frame where it does not stand there. It is where :meth:`Callers.like` would come to, sooner."""
+    """Return the caller of a torch function that is written in Python, past its own frame and torch's override
+    machinery above it; the same frame where it does not stand there. It is where :meth:`Callers.like` would come to,
+    sooner."""
     own = frame.f_back if frame is not None else None
     return own.f_back if own is not None and own.f_code is function else frame
 
 
 def _writes_first(facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a call writes its first argument alone, as most do: ``x.add_(1)``, ``relu(x, inplace=True)``."""
+    """True if a call writes its first argument alone, as most do: ``x.add_(1)``, ``relu(x, inplace=True)``."""
     if "out" in kwargs:
         return False
     if facts.predicts_write:

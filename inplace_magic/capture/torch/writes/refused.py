@@ -14,7 +14,8 @@ _MOST_NODES = 1_000_000
 
 
 def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any, str, Any] | None:
-    """The node of a failed graph that refused, its name for what it had saved, and that tensor; None where none fits.
+    """Return the node of a failed graph that refused, its name for what it had saved, and that tensor; None where none
+    fits.
 
     The graph is walked once. A node fits when what it keeps has the version that the error found and the sizes that it
     names. Of several, those count whose own ``_saved_…`` raises the very error; reading it unpacks, which is safe where

@@ -12,7 +12,6 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.objects.two_slots import is_said_to_be_one
 from inplace_magic.hazards.references.objects.ways import is_on, level_of
@@ -65,20 +64,6 @@ def kept_and_read(story: Story, tensor: int) -> Two | None:
         if _is_filled(story, container, slots, tensor) and _reads_another_slot(story, tensor, container):
             return f"`{slots[0]}`", f"`{slots[-1]}`"
     return None
-
-
-def gradients_kept_twice(story: Story) -> Iterator[tuple[Write, int, Two]]:
-    """Yield (backward that added, gradient, two slots) where a list or dict holds the gradient of one parameter twice,
-    as ``grads.append(w.grad)`` does after each of two backwards, and is read when both are there."""
-    for entry in (entry for backward in story.trace.backwards for entry in backward.added_to):
-        if len(story.names.get(entry.leaf, ())) > 1:
-            continue  # a parameter in two places has one gradient in two
-        added = story.added_to[entry.storage][-1]
-        for tensor in story.bindings.by_storage.get(entry.storage, ()):
-            for container, slots in several_at_the_end(story, tensor).items():
-                if next(_reads(story, tensor, added, container), None) is not None:
-                    write = Write(None, None, added, site=story.calls[added].callsite)
-                    yield write, tensor, (f"`{slots[0]}`", f"`{slots[-1]}`")
 
 
 def _is_filled(story: Story, container: str, slots: list[str], tensor: int) -> bool:

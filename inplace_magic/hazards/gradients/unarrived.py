@@ -1,0 +1,181 @@
+"""Parameters that an optimizer holds and that no gradient comes to, since what was computed from them was cut off.
+
+One look over the calls in order follows what is computed from such parameters, past the call that ended its history,
+and on: only what goes, without its history, into something that a backward ran through is told.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.language import _
+from inplace_magic.record.autograd import IdleStep
+from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import parse, path_text
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A call that ended the history of what was computed from a parameter."""
+
+    leaf: int
+    call: CallEvent
+    from_the_leaf: bool
+    """Whether the history ends at the parameter itself, so that there never was one."""
+
+
+def unarrived(story: Story) -> Iterator[Found]:
+    """Yield the lines that cut what was computed from parameters off, so that steps leave these as they are."""
+    waiting = _waiting(story)
+    told: dict[Callsite, list[tuple[_Cut, CallEvent, int]]] = {}
+    for cut, read, backward in _followed(story, waiting) if waiting else ():
+        site = cut.call.callsite
+        meant = waiting[cut.leaf].moved == 0 or cut.call.grad_enabled or not cut.from_the_leaf
+        if site is not None and read.callsite is not None and meant:
+            told.setdefault(site, []).append((cut, read, backward))
+    for cuts in told.values():
+        cut, read, backward = cuts[0]
+        step = waiting[cut.leaf]
+        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
+        before = [each.call for each, _, _ in cuts if each.call.index < step.call] or [cut.call]  # those of one pass
+        yield Found({**calls, "step": step}, None, cut.leaf, *_words(story, cut, before, waiting))
+
+
+def _waiting(story: Story) -> dict[int, IdleStep]:
+    """Return the parameters that a step left out, which no backward in the whole watch came to and nobody else moved
+    or filled, each with that step."""
+    found: dict[int, IdleStep] = {}
+    replaced = {given.replaced for given in story.trace.registrations}  # the network has another one by now
+    for step in story.trace.idle_steps if story.backwards_run else ():
+        for leaf in step.held if step.callsite is not None else ():
+            meta = story.observations.get(leaf)
+            known = leaf not in found and leaf not in replaced and meta is not None and meta.is_trainable
+            if known and meta is not None and not _has_another_source(story, meta):
+                found[leaf] = step
+    return found
+
+
+def _has_another_source(story: Story, leaf: TensorMetadata) -> bool:
+    """Return whether a gradient came to a parameter, or its values come from elsewhere: a moving average, a table
+    that is filled by hand, a copy of another network."""
+    if story.came_to_leaf(leaf.tensor) or any(
+        call.does("sets gradient") for call in story.given_to.get(leaf.tensor, ())
+    ):
+        return True
+    maker, first = story.maker_of_storage(leaf.storage), story.backwards_run[0]
+    if leaf.storage is None or any(write.at > first for write in story.writes_to_memory(leaf.storage)):
+        return True
+    filled = chain(
+        [maker] if maker is not None else (), (call for call, _ in story.writes_to_storage.get(leaf.storage, ()))
+    )
+    given = (meta.storage for call in filled for meta in call.inputs if meta.storage != leaf.storage)
+    return not story.trained_memories.isdisjoint(given)
+
+
+def _followed(story: Story, leaves: dict[int, IdleStep]) -> Iterator[tuple[_Cut, CallEvent, int]]:
+    """Yield each cut of which a result went into what a backward ran through: the call that read it, and that
+    backward."""
+    history = {leaf: leaf for leaf in leaves}  # tensor → the parameter, where the way back is still there
+    ended: dict[int | None, _Cut] = {}  # by memory: an array of NumPy's comes back as another tensor
+    numbers: tuple[CallEvent, _Cut] | None = None
+    for call in story.trace.calls:
+        if call.error is not None or call.index in story.backwards:
+            continue
+        given = call.inputs[1:] if call.mutations and call.does("overwrites") else call.inputs
+        live = next((meta for meta in given if meta.tensor in history and meta.requires_grad), None)
+        without = (meta.storage for meta in given if meta.node is None and not meta.requires_grad)
+        cut = next((ended[memory] for memory in without if memory in ended), None)
+        if live is not None:
+            cut = _Cut(history[live.tensor], call, live.tensor in leaves)
+        elif cut is None and numbers is not None:
+            cut = _of_numbers(call, *numbers)
+        made = [meta for meta in (*call.outputs, *call.mutated) if meta.tensor not in leaves]
+        if cut is None:
+            for meta in call.mutated if call.does("overwrites") else ():
+                ended.pop(meta.storage, None)
+        elif not made and _takes_numbers(call):
+            numbers = call, cut
+        elif live is not None:
+            for meta in made:
+                if meta.node is not None or meta.requires_grad:
+                    history[meta.tensor] = cut.leaf
+                elif call.looks_at_values or call.does("gives data"):
+                    ended[meta.storage] = cut
+        else:
+            for meta in made:
+                ran = story.ran_through.get(meta.node) if meta.node is not None else None
+                if ran:
+                    yield cut, call, ran[0]
+                elif meta.node is None and meta.storage is not None:
+                    ended.setdefault(meta.storage, cut)
+
+
+def _takes_numbers(call: CallEvent) -> bool:
+    return call.kind == "query" and (call.does("reads values") or call.does("gives array"))
+
+
+def _of_numbers(call: CallEvent, taken: CallEvent, cut: _Cut) -> _Cut | None:
+    """Return the cut whose numbers a call makes a tensor of: taken in the same statement, or under a name that the
+    call reads."""
+    site, there = call.callsite, taken.callsite
+    if call.inputs or not call.outputs or site is None or there is None or not site.same_run(there):
+        return None
+    if site.same_statement(there):
+        return cut
+    names = {name for name in there.targets or () if name is not None}
+    tree = parse(site.expression) if names else None
+    return cut if tree is not None and any(path_text(node) in names for node in ast.walk(tree)) else None
+
+
+def _words(
+    story: Story, cut: _Cut, cuts: list[CallEvent], waiting: dict[int, IdleStep]
+) -> tuple[str | None, dict[str, str | int]]:
+    roots = {meta.node for call in cuts for meta in call.inputs if meta.node is not None}
+    behind = {story.nodes[node].variable for node in story.reached(roots)}
+    leaves = {leaf for leaf in behind if leaf in waiting} | {cut.leaf}
+    names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
+    named, site = f"`{names[0]}`" if names else _("a parameter"), cut.call.callsite
+    if len(leaves) > 1:
+        named = _("{named} and {count} more").format(named=named, count=len(leaves) - 1)
+    how, cure = _how(cut.call)
+    code = f"`{site.expression or cut.call.name}`" if site is not None else cut.call.name
+    return names[0] if names else None, {"named": named, "code": code, "how": how, "cure": cure}
+
+
+def _how(cut: CallEvent) -> tuple[str, str]:
+    if cut.does("detaches itself"):
+        return (
+            _("cuts its tensor off its history"),
+            _("Leave `detach_()` out; where it is meant, freeze what is not trained: `requires_grad_(False)`."),
+        )
+    if cut.does("gives data") or cut.does("detached"):
+        return (
+            _("gives a tensor without history"),
+            _(
+                "Use the tensor itself there, without `detach()` or `.data`; where it is meant, freeze what is not "
+                "trained: `requires_grad_(False)`."
+            ),
+        )
+    if not cut.grad_enabled:
+        return (
+            _("runs where gradients are off"),
+            _(
+                "Move it out of the `torch.no_grad()` block; where it is meant, freeze what is not trained: "
+                "`requires_grad_(False)`."
+            ),
+        )
+    if _takes_numbers(cut) or not cut.outputs or cut.outputs[0].dtype == cut.inputs[0].dtype:
+        return (
+            _("takes the numbers alone, without their history"),
+            _("Compute with the tensor itself (`torch.stack`, `torch.cat` and operators keep its history)."),
+        )
+    return (
+        _("has no derivative"),
+        _("Let the loss depend on the values that it decides about as well, or use a form that has a derivative."),
+    )
