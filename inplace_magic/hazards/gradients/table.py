@@ -231,8 +231,8 @@ TABLE = (
             "tensors ({named}), which nothing moves. PyTorch gives no error."
         ),
         fix=N_(
-            "If the loss is computed from these parameters, leave out what cuts it off, such as `detach()` or `no_grad`. "
-            "If the model has new ones, make the optimizer after them, or hand them to it."
+            "If the loss is computed from these parameters, leave out what cuts it off, such as `detach()` or `no_grad`"
+            ". If the model has new ones, make the optimizer after them, or hand them to it."
         ),
         wrote=N_("moves nothing here"),
         came=N_("filled here"),
