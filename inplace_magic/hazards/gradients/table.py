@@ -230,7 +230,10 @@ TABLE = (
             "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled those of other "
             "tensors ({named}), which nothing moves. PyTorch gives no error."
         ),
-        fix=N_("Make the optimizer when the model has the parameters that it is to train, or hand it the new ones."),
+        fix=N_(
+            "If the loss is computed from these parameters, leave out what cuts it off, such as `detach()` or `no_grad`"
+            ". If the model has new ones, make the optimizer after them, or hand them to it."
+        ),
         wrote=N_("moves nothing here"),
         came=N_("filled here"),
     ),

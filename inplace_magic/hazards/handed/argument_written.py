@@ -146,25 +146,30 @@ def _keeps_what_it_computed(story: Story, handed: Handed) -> bool:
 
 def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent | None:
     """The first call after the run, outside of the function, that reads the memory in a way in which the caller knew
-    it: by a path, where the function gave it back; None where it was written anew before."""
+    it: by a path, where the function gave it back; None where it was written anew before. A call that reads values
+    comes before one that only takes a view."""
     run, storage = handed.run, handed.mutation.storage
     by_shape = handed.call.kind != "in-place"  # a shape is one tensor's own
     tensors = (handed.mutation.tensor,) if by_shape else handed.tensors(story)
     reads = {read.index: read for each in tensors for read in story.given_to.get(each, ())}
     made = {output.tensor for each in run.calls(story) for output in each.outputs} - {handed.tensor}
+    view = None
     for at in sorted(reads):
         read = reads[at]
         if at <= run.last or read.callsite is None or read.error is not None:
             continue
         if read.does("overwrites"):
-            return None
+            return view
         asks_nothing = read.kind == "metadata" or read.does("sets gradient") or not read.looks_at_values
         if asks_nothing or read.callsite.is_below_function(handed.inside):
             continue
         known = (m.tensor for m in read.inputs if m.storage == storage and not is_of(story, m.tensor, made, at))
-        if any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):
+        if not any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):
+            continue
+        if read.kind != "view":
             return read
-    return None
+        view = view or read
+    return view
 
 
 def _is_read_as(read: CallEvent, handed: Handed, tensor: int, path: str) -> bool:
