@@ -86,7 +86,7 @@ class Stepped:
                 continue
             for meta in reader.inputs:
                 if meta.node in way and meta.node is not None and _since(story, meta.node) < since:
-                    found.setdefault(meta.tensor, self._carried(reader, meta))
+                    found.setdefault(meta.tensor, carried_on(story, reader, meta))
         return list(found.values())
 
     def _is_stale(self, call: int | None) -> bool:
@@ -101,16 +101,15 @@ class Stepped:
         first, middle, last = where_they_part(origin.chain, wrote.chain, line.chain)
         return first.line < middle.line < last.line and first.same_function(middle) and middle.same_function(last)
 
-    def _carried(self, reader: CallEvent, meta: TensorMetadata) -> Carried:
-        story = self.story
-        behind = story.reached([meta.node] if meta.node is not None else [])
-        calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
-        line = reader.callsite
-        name = story.bindings.name(meta.tensor)
-        made = story.innermost_new(meta.tensor, reader.index)
-        again = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
-        recurrent = again and not self._in_one_pass(line, made)
-        return Carried(meta.tensor, name, reader.callsite, made, recurrent)
+
+def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried:
+    """Return what a call reads of an earlier pass, or of before a step: `recurrent` where the same line made it."""
+    behind = story.reached([meta.node] if meta.node is not None else [])
+    calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
+    line = reader.callsite
+    recurrent = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
+    made = story.innermost_new(meta.tensor, reader.index)
+    return Carried(meta.tensor, story.bindings.name(meta.tensor), line, made, recurrent)
 
 
 def stepped(story: Story, hazard: Hazard) -> Stepped | None:

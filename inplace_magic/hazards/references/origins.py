@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Container, Iterator
 
 from inplace_magic.analysis.story import Story
@@ -69,3 +70,19 @@ def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Cal
         yield made
         if all(given.storage != mutation.storage for given in made.inputs):
             todo += [given.tensor for given in made.inputs]
+
+
+def scaled_before(story: Story, call: CallEvent) -> CallEvent | None:
+    """Return the first half of ``average.mul_(0.9).add_(p, alpha=0.1)`` for the second one: the call that scaled the
+    tensor, on whose result the chain goes on."""
+    if not call.does("shifts") or len(call.mutations) != 1 or call.callsite is None:
+        return None
+    writes = story.writes_to_storage.get(call.mutations[0].storage or 0, [])
+    place = bisect_left(writes, call.index, key=lambda write: write[0].index) - 1
+    if place < 0:
+        return None
+    (earlier, mutation), site = writes[place], call.callsite
+    at = earlier.callsite
+    if at is None or at == site or mutation.tensor != call.mutations[0].tensor or not site.same_statement(at):
+        return None
+    return earlier if earlier.does("scales") and site.expression.startswith(f"{at.expression}.") else None
