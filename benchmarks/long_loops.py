@@ -60,21 +60,6 @@ def _steps(name: str) -> Callable[[int], None]:
     return run
 
 
-def lbfgs(count: int) -> None:
-    """L-BFGS on one number, which makes some 11,000 calls in a step."""
-    x = torch.zeros((), requires_grad=True)
-    optimizer = torch.optim.LBFGS([x], lr=0.1)
-    for number in range(count):
-
-        def closure(goal: int = number % 7) -> torch.Tensor:
-            optimizer.zero_grad()
-            loss = (x - goal).square().cosh().log()
-            loss.backward()
-            return loss
-
-        optimizer.step(closure)
-
-
 @dataclass(frozen=True)
 class Long:
     """A long loop."""
@@ -88,7 +73,7 @@ class Long:
 
 LONG: dict[str, Long] = {
     "writes": Long("{count:,} × x.add_(1)", lambda: writes, 100_000),
-    "lbfgs": Long("{count:,} steps of L-BFGS on a scalar", lambda: lbfgs, 7, 2),
+    "lbfgs": Long("{count:,} × 2 steps of L-BFGS on a scalar", lambda: _steps("lbfgs"), 10, 2),
     "tiny": Long("{count:,} steps of 50 × (Linear(16) + in-place ReLU)", lambda: _steps("tiny"), 2000, 1),
     "dqn": Long("{count:,} × 20 steps of a DQN", lambda: _steps("dqn"), 50, 2),
     "lstm": Long("{count:,} × 100 steps of an LSTMCell", lambda: _steps("lstm"), 50, 2),

@@ -114,9 +114,29 @@ def functional() -> Loop:
     return Loop("torch.func: 20 steps of functional_call and grad", step)
 
 
+def lbfgs() -> Loop:
+    """A step of L-BFGS on one number: some 7,700 calls, nearly all on tensors of one element."""
+
+    def step() -> None:
+        x = torch.zeros((), requires_grad=True)
+        optimizer = torch.optim.LBFGS([x], lr=0.1)
+
+        def closure() -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = (x - 3).square().cosh().log()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+
+    return Loop("L-BFGS on a scalar", step)
+
+
 LOOPS: dict[str, Callable[[], Loop]] = {
     "dqn": dqn,
     "lstm": lstm_cell,
     "messages": message_passing,
     "func": functional,
+    "lbfgs": lbfgs,
 }

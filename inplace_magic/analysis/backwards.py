@@ -46,7 +46,7 @@ class Backwards(Accesses):
         return grouped((behind, node.node) for node in self.trace.nodes for behind in node.next if behind is not None)
 
     def reached(self, roots: Iterable[int]) -> set[int]:
-        """The nodes that backward from `roots` can come to."""
+        """Return the nodes that backward from `roots` can come to."""
         nodes = self.nodes
         seen: set[int] = set()
         todo = [root for root in roots if root in nodes]
@@ -58,11 +58,11 @@ class Backwards(Accesses):
         return seen
 
     def descendants(self, nodes: set[int]) -> set[int]:
-        """The nodes from which backward comes to one of `nodes`, themselves included."""
+        """Return the nodes from which backward comes to one of `nodes`, themselves included."""
         return _closure(nodes, lambda number: self.users.get(number, ()))
 
     def leading_to(self, tensors: set[int], among: set[int]) -> set[int]:
-        """The nodes from which backward comes to one of some tensors.
+        """Return the nodes from which backward comes to one of some tensors.
 
         Args:
             among: nodes to look at, and all that backward comes to from them. A parameter has users in every graph of a
@@ -99,7 +99,7 @@ class Backwards(Accesses):
         return grouped((node, index) for index in self.backwards_run for node in self.executed[index])
 
     def came_to_leaf(self, leaf: int) -> list[int]:
-        """The successful backwards that came to a leaf tensor, by call index, oldest first."""
+        """Return the successful backwards that came to a leaf tensor, by call index, oldest first."""
         return sorted({index for node in self._nodes_of_leaf.get(leaf, ()) for index in self.ran_through.get(node, ())})
 
     @cached_property
@@ -107,7 +107,7 @@ class Backwards(Accesses):
         return grouped((node.variable, node.node) for node in self.trace.nodes if node.variable is not None)
 
     def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
-        """Whether somebody will still run backward through `node`, as far as the watch can tell.
+        """True if somebody will still run backward through `node`, as far as the watch can tell.
 
         After a backward with ``retain_graph`` only a result that was not used yet can be meant. Otherwise none is,
         once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
@@ -123,7 +123,7 @@ class Backwards(Accesses):
         return not self.backwards_run or since >= self.backwards_run[-1]
 
     def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
-        """Whether a node lies behind one that is alive and that the backwards `ran` did not use.
+        """True if a node lies behind one that is alive and that the backwards `ran` did not use.
 
         What no call made, those backwards made themselves with ``create_graph``: it is let go with the gradients. The
         walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
@@ -157,7 +157,7 @@ class Backwards(Accesses):
         return {}
 
     def has_live_scalar(self, node: AutogradNode) -> bool:
-        """Whether a single number, such as a loss, that was computed by way of `node` is still alive."""
+        """True if a single number, such as a loss, that was computed by way of `node` is still alive."""
         return node.node in self._behind_live_scalars
 
     @cached_property
@@ -199,7 +199,7 @@ class Executed(Mapping[int, set[int]]):
 
 
 def _closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:
-    """The numbers to which one comes from `starts`, themselves included, from each to those `after` it."""
+    """Return the numbers to which one comes from `starts`, themselves included, from each to those `after` it."""
     seen: set[int] = set()
     todo: list[int | None] = list(starts)
     while todo:

@@ -47,7 +47,7 @@ class AutogradGraph:
         kept: Sequence[int | None] | None = None,
         effects: dict[int, tuple[Effect, ...]] | None = None,
     ) -> AutogradGraph:
-        """The graph of a trace. Calls that gave no tensor are left out, unless they raised.
+        """Return the graph of a trace. Calls that gave no tensor are left out, unless they raised.
 
         Args:
             names: what :func:`names_of` gives for it, if that is known already.
@@ -66,7 +66,8 @@ class AutogradGraph:
         return len(self.tensors) + len(self.calls)
 
     def around(self, keys: Iterable[str], limit: int) -> AutogradGraph:
-        """The part within reach of some vertices: at most ``limit`` vertices, the nearest ones, arrows between them.
+        """Return the part within reach of some vertices: at most ``limit`` vertices, the nearest ones, arrows between
+        them.
 
         A parameter that every step of a loop reads would pull in all steps; the walk does not pass through such hubs.
         """
@@ -170,7 +171,7 @@ class _Builder:
             self.join(self.observe(row.base), key, "view")
 
     def observe(self, facts: TensorMetadata) -> str:
-        """The vertex of a tensor as it was seen, made now when nothing made it under the watch's eyes."""
+        """Return the vertex of a tensor as it was seen, made now when nothing made it under the watch's eyes."""
         key = self.key(facts.tensor, facts.version)
         if key in self.tensors:
             return key

@@ -73,7 +73,7 @@ class _Lane:
 
 
 def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> tuple[Lane, ...]:
-    """The lanes of a trace, in the order in which their storages were first met.
+    """Return the lanes of a trace, in the order in which their storages were first met.
 
     Args:
         graph: its graph, for the keys of vertices.
@@ -258,5 +258,5 @@ class _Builder:
 
 
 def _changes(call: CallEvent) -> bool:
-    """Whether a call was to change a tensor that it was given."""
+    """True if a call was to change a tensor that it was given."""
     return call.kind in ("in-place", "metadata") or call.name.endswith("_")

@@ -87,7 +87,7 @@ class Ledger:
     _names: dict[tuple[int, int], tuple[Name, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def of(self, storage: int) -> list[Touch]:
-        """The touches of a memory, oldest first; a call that reads what it writes is a write."""
+        """Return the touches of a memory, oldest first; a call that reads what it writes is a write."""
         if storage not in self._touches:
             writes = {(call.index, m.tensor): (call, m) for call, m in self._writes.get(storage, ())}
             found = [
@@ -118,7 +118,7 @@ class Ledger:
         return iter(dict.fromkeys((*self._writes, *self.story.foreign_writes)))
 
     def writes(self, storage: int) -> list[Touch]:
-        """The writes of a memory, oldest first."""
+        """Return the writes of a memory, oldest first."""
         return [touch for touch in self.of(storage) if touch.kind == "write"]
 
     def names(self, touch: Touch) -> tuple[Name, ...]:
@@ -149,7 +149,7 @@ class Ledger:
             path, site = (f"{outer}{dot}{rest}" if outer is not None else None), site.caller
 
     def _path_at(self, touch: Touch, call: CallEvent, tensor: int) -> str | None:
-        """The variable of the line itself, by the place that the tensor has among the operands."""
+        """Return the variable of the line itself, by the place that the tensor has among the operands."""
         if touch.kind == "write":
             return self.story.bindings.written_path(call, tensor)
         site = touch.site
@@ -175,7 +175,7 @@ class Ledger:
         return node
 
     def _handed(self, site: Callsite, touch: Touch) -> str | None:
-        """The one argument of a line that is known to be the tensor."""
+        """Return the one argument of a line that is known to be the tensor."""
         paths = [path for path in paths_in(site.expression) if self._stands_for(site, path, touch)]
         return max(sorted(paths), key=len, default=None)
 
@@ -185,7 +185,7 @@ class Ledger:
         return meta is not None and meta.storage == touch.storage
 
     def next_reads(self, write: Touch) -> Iterator[Touch]:
-        """The reads of written elements after a write, oldest first."""
+        """Yield the reads of written elements after a write, oldest first."""
         touches = self.of(write.storage)
         first = bisect_right(touches, write.at, key=_AT)
         for touch in touches[first : first + _MOST]:
@@ -193,7 +193,8 @@ class Ledger:
                 yield touch
 
     def seen_by_another(self, write: Touch) -> Seen | None:
-        """The first read after a write by a name that stood for the memory before, and by which nobody wrote here."""
+        """Return the first read after a write by a name that stood for the memory before, and by which nobody wrote
+        here."""
         mine = {name.key for name in self.names(write)}
         for read in self.next_reads(write):
             if read.site is None or _is_one_statement(read, write):

@@ -77,12 +77,12 @@ class Cut:
     """Keys of the boxes of passes of a loop of which another one is shown."""
 
     def shown(self, branch: Branch) -> list[Branch] | None:
-        """The parts that stand for a group when it is open; None where it is closed."""
+        """Return the parts that stand for a group when it is open; None where it is closed."""
         known = self.opened.get(branch.key)
         return known[1] if known is not None and known[0] is branch else None
 
     def is_framed(self, branch: Branch) -> bool:
-        """Whether an open group has a name around its parts."""
+        """True if an open group has a name around its parts."""
         return branch.kind in ("loop", "run") and branch.key not in self.more
 
 
@@ -156,7 +156,7 @@ class _Opening:
                     self._open(parts, sum(map(self._cost, parts)), limit)
 
     def _in_order(self, branch: Branch, parts: list[Branch]) -> _Group:
-        """A group with its parts.
+        """Return a group with its parts.
 
         Layers of one list, of which one would take half of the room and show no write, are not opened: they stand in
         their order, or in one box where they are many.
@@ -188,7 +188,7 @@ class _Opening:
         return len(parts) - 1 + sum(self.tensors[key].mutated or bool(self.tensors[key].name) for key in made)
 
     def _one_of_each(self, groups: list[_Group], chosen: list[_Group]) -> list[_Group]:
-        """The first one of each class of modules of which none is open, nor among the chosen ones."""
+        """Return the first one of each class of modules of which none is open, nor among the chosen ones."""
         first: dict[str, _Group] = {}
         for pair in groups:
             if pair[0].kind == "run" and pair[0].step.path:
@@ -225,7 +225,7 @@ class _Opening:
         return 1 + len(own)
 
     def _parts(self, branch: Branch) -> list[Branch]:
-        """The parts of a group; of a loop, the passes to show and the passes between them as one part each."""
+        """Return the parts of a group; of a loop, the passes to show and the passes between them as one part each."""
         if branch.kind != "loop":
             parts = parts_of_overview(branch.parts, self.whole, joined=True) if self.whole else branch.parts
             return chunked(parts)

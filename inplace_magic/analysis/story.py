@@ -95,7 +95,7 @@ class Story(Writes):
         return frozenset([call.index for call in self.at(places)])
 
     def given_memory(self, storage: int | None) -> Sequence[CallEvent]:
-        """The calls that got a tensor on a memory, oldest first; queries too."""
+        """Return the calls that got a tensor on a memory, oldest first; queries too."""
         tensors = self.bindings.by_storage.get(storage, ()) if storage is not None else ()
         if len(tensors) == 1:
             return self.given_to.get(tensors[0], [])
@@ -129,7 +129,7 @@ class Story(Writes):
         return found
 
     def name_of_saved(self, saved: SavedTensor) -> str | None:
-        """A name for what was saved: its own, else that of a tensor on the same version counter."""
+        """Return a name for what was saved: its own, else that of a tensor on the same version counter."""
         if saved.tensor is not None:
             return self.bindings.name(saved.tensor)
         for tensor in self.tensors_counted_by.get(saved.counter, ()) if saved.counter is not None else ():
@@ -154,7 +154,7 @@ class Story(Writes):
         return frozenset(node for node in hooking if node is not None)
 
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:
-        """The call that made a node, and its place.
+        """Return the call that made a node, and its place.
 
         A custom ``Function`` makes its node in ``apply``, which torch does not show; the calls inside its ``forward``
         carry the next sequence number, and their caller is the line of ``apply``.
@@ -180,7 +180,7 @@ class Story(Writes):
         return list(accumulate((-1 if call.sequence is None else call.sequence for call in self.trace.calls), max))
 
     def maker_of_storage(self, storage: int | None) -> CallEvent | None:
-        """The call that made a storage; None when it existed before the watch or was never seen being made."""
+        """Return the call that made a storage; None when it existed before the watch or was never seen being made."""
         born = self._births.get(storage) if storage is not None else None
         return self.calls.get(born) if born is not None else None
 
@@ -195,7 +195,7 @@ class Story(Writes):
         return grouped((each.born, each.storage) for each in self.trace.storages if each.born is not None)
 
     def is_gradient(self, mutation: Mutation) -> bool:
-        """Whether a written tensor is the gradient of a leaf: made by a backward, or named so."""
+        """True if a written tensor is the gradient of a leaf: made by a backward, or named so."""
         maker = self.maker_of_storage(mutation.storage)
         named = any(is_gradient(name) for name in self.names.get(mutation.tensor, ()))
         return named or (maker is not None and maker.index in self.backwards)
@@ -205,8 +205,9 @@ class Story(Writes):
         return {storage.storage: storage.born for storage in self.trace.storages}
 
     def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
-        """Every refusal of the framework that a call met, and the block's own when no recorded call met it. One that
-        came out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner one."""
+        """Yield every refusal of the framework that a call met, and the block's own when no recorded call met it.
+        One that came out of a call within a call (a backward run by checkpoint's recomputation) counts for the inner
+        one."""
         passed_on = {(call.parent, call.error) for call in self.failed}
         said = set()
         for call in self.trace.calls:
@@ -232,7 +233,7 @@ def indexed_once() -> Iterator[None]:
 
 
 def story_of(trace: Trace) -> Story:
-    """The indexes of a trace, each made when it is first asked for."""
+    """Return the indexes of a trace, each made when it is first asked for."""
     kept = _indexed.get()
     if kept is None:
         return Story(trace)

@@ -46,7 +46,7 @@ class TensorVertex:
 
     @property
     def mutated(self) -> bool:
-        """Whether this version came from a write into an existing tensor."""
+        """True if this version came from a write into an existing tensor."""
         return self.origin in ("mutated", "shared", "unseen")
 
     @property
@@ -56,7 +56,7 @@ class TensorVertex:
 
     @property
     def is_variable(self) -> bool:
-        """Whether it was given by a variable of the reader's, as a batch is, and not by a module."""
+        """True if it was given by a variable of the reader's, as a batch is, and not by a module."""
         return self.origin == "given" and self.name.isidentifier() and not self.is_trainable
 
 

@@ -41,13 +41,13 @@ class Writes(Backwards, KnownNames):
         return grouped_by(attrgetter("storage"), self.trace.foreign)
 
     def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
-        """Whether a memory was written between two calls."""
+        """True if a memory was written between two calls."""
         writes = self.writes_to_memory(storage)
         first = bisect_right(writes, since, key=_AT)
         return first < len(writes) and writes[first].at < until
 
     def writes_to_memory(self, storage: int | None) -> list[Write]:
-        """All writes to a storage, those seen, unseen and from outside torch, oldest first."""
+        """Return all writes to a storage, those seen, unseen and from outside torch, oldest first."""
         if storage is None:
             return []
         if storage not in self._writes_to_memory:
@@ -69,11 +69,11 @@ class Writes(Backwards, KnownNames):
         return self._writes_to_memory[storage]
 
     def _is_written_unseen(self, storage: int) -> bool:
-        """Whether it may have been, or been added to by a backward."""
+        """True if it may have been, or been added to by a backward."""
         return bool(self.trace.unseen) or storage in self.added_to or storage in self.foreign_writes
 
     def name_written_by(self, write: Write) -> str | None:
-        """The variable as the writing line says it; None where nobody saw which call wrote."""
+        """Return the variable as the writing line says it; None where nobody saw which call wrote."""
         if write.call is None or write.mutation is None:
             return None
         return self.bindings.written_name(write.call, write.mutation.tensor)
@@ -149,8 +149,8 @@ class Writes(Backwards, KnownNames):
         return found
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """The first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the very
-        parameters that it got where they are there already."""
+        """Return the first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the
+        very parameters that it got where they are there already."""
         call = self._made.get(tensor)
         return call if call is not None and call.index < before else None
 

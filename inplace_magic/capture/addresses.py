@@ -18,7 +18,7 @@ part of it came first."""
 
 
 class AddressIndex:
-    """Live storages by where their memory begins, in order. What died since is found out when it is met."""
+    """Live storages, sorted by the start of their memory. A dead one is detected when it is looked up."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []

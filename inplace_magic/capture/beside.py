@@ -1,8 +1,8 @@
-"""What ran beside a watched block, where no probe is: other Python threads, and processes that the block started.
+"""Work beside a watched block, without a probe: other Python threads, and processes that the block started.
 
-Both are counted from outside, by what Python keeps anyway, when a block begins and when it ends: nothing is put on a
-thread and no library is patched. So the numbers are at least what was started: a thread that had a name of its own and
-is forgotten already has left nothing behind.
+Both are counted from outside, from Python's own records, when a block begins and when it ends: nothing is put on a
+thread and no library is patched. So the numbers are lower bounds: a finished thread with a name of its own leaves no
+trace.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _OF_THE_HOUSE = frozenset(
         *("_pydevd_bundle", "tqdm", "torch", "execnet", "wandb", "tensorboard", "tensorboardX"),
     )
 )
-"""Packages whose own threads run none of the user's code: a kernel's, a debugger's, a progress bar's."""
+"""Packages whose own threads run no user code: a kernel's, a debugger's, a progress bar's."""
 
 _HANDLERS = ("_feed", "_handle_workers", "_handle_tasks", "_handle_results", "_pin_memory_loop", "QueueFeederThread")
-"""What the threads do by which `multiprocessing` and ``DataLoader`` talk to their processes."""
+"""Functions of the threads by which `multiprocessing` and ``DataLoader`` talk to their processes."""
 
 _EXECUTES_SOMETHING_ELSE = ("pty", "ptyprocess", "pexpect", "subprocess")
 """Modules whose forked children become other programs at once, as with ``!ls``."""
@@ -69,7 +69,7 @@ class Beside:
         self._within = False
 
     def begin(self) -> None:
-        """A block begins."""
+        """Note that a block begins."""
         self._known = weakref.WeakSet(thread for thread in _threads() if thread.ident is not None)
         self._company = _company()
         self._unnamed = _peek(threading, "_counter")
@@ -79,18 +79,18 @@ class Beside:
         self._within = True
 
     def end(self) -> None:
-        """The block is over."""
+        """Note that the block is over."""
         if self._within:
             self._threads, self._processes, self._within = self.threads, self.processes, False
 
     @property
     def threads(self) -> int:
-        """How many threads that can run the user's code the blocks started, at least."""
+        """Return a lower bound of the threads started by the blocks that can run user code."""
         return self._threads + (self._started() if self._within else 0)
 
     @property
     def processes(self) -> int:
-        """How many processes that run Python the blocks started, at least."""
+        """Return a lower bound of the Python processes started by the blocks."""
         more = _process_objects() - self._process_objects + _forked - self._forks if self._within else 0
         return self._processes + max(0, more)
 
@@ -116,7 +116,7 @@ class Beside:
 
 
 def _threads() -> Iterator[threading.Thread]:
-    """Return the threads that run, and those that ended and that somebody still has a name for."""
+    """Return the running threads, and the ended ones that somebody still refers to."""
     found = {id(thread): thread for thread in threading.enumerate()}
     with suppress(AttributeError, RuntimeError):  # private; if it vanishes, threads that ended uncounted are missing
         found.update((id(thread), thread) for thread in list(threading._dangling))  # type: ignore[attr-defined]
@@ -124,14 +124,14 @@ def _threads() -> Iterator[threading.Thread]:
 
 
 def _company() -> dict[int, str]:
-    """Return the other threads that can run the user's code, by number, and what tells whether they ran meanwhile."""
+    """Return the other threads that can run user code, by number, and a counter of their runs."""
     me = threading.get_ident()
     others = (thread for thread in threading.enumerate() if thread.ident != me and not _of_the_house(thread))
     return {thread.native_id or 0: _times_run(thread.native_id) for thread in others}
 
 
 def _times_run(thread: int | None) -> str:
-    """How often a thread was given a processor, as Linux counts it
+    """Return how often a thread got a processor, as Linux counts it
     (https://docs.kernel.org/scheduler/sched-stats.html#proc-pid-schedstat); empty where nobody tells."""
     try:
         return Path(f"/proc/self/task/{thread}/schedstat").read_text(encoding="ascii").split()[2]
@@ -151,22 +151,22 @@ def _of_the_house(thread: threading.Thread) -> bool:
 
 
 def _peek(owner: Any, name: str) -> int:
-    """What a module's counter would give next; it is not moved. 0 where there is none: it is private, and if it
-    vanishes, what ended before the block did is not counted."""
+    """Return the next number of a module's counter, without moving it; 0 if there is none. The counter is private: if
+    it vanishes, threads that ended before the block are not counted."""
     counter = getattr(getattr(owner, name, None), "__self__", getattr(owner, name, None))
     match = re.fullmatch(r"count\((\d+)\)", repr(counter))
     return int(match[1]) if match is not None else 0
 
 
 def _executors() -> int:
-    """How many pools of threads without a name of their own were made so far."""
+    """Return the number of thread pools without a name of their own made so far."""
     module = sys.modules.get("concurrent.futures.thread")
     return _peek(getattr(module, "ThreadPoolExecutor", None), "_counter")
 
 
 def _never_used(first: int) -> int:
-    """How many pools of threads, from that number on, are variables of a module and have no thread yet: libraries make
-    them when they are imported."""
+    """Return how many thread pools, from that number on, are module variables without a thread: libraries make them at
+    import."""
     kind: Any = getattr(sys.modules.get("concurrent.futures.thread"), "ThreadPoolExecutor", None)
     found = set()
     for module in list(sys.modules.values()):
@@ -179,7 +179,7 @@ def _never_used(first: int) -> int:
 
 
 def _process_objects() -> int:
-    """How many processes `multiprocessing`, and what is built on it, made so far."""
+    """Return how many processes `multiprocessing` and packages built on it made so far."""
     return sum(
         _peek(sys.modules.get(f"{name}.process"), "_process_counter") for name in ("multiprocessing", "multiprocess")
     )

@@ -22,9 +22,9 @@ RawChain = tuple[int, ...]
 
 
 _USER, _END, _FORWARD, _MODULE, _LIBRARY, _HOOKED = 1, 2, 4, 8, 16, 32
-"""What a frame is to a chain, as bits: the user's; the user's at which the chain ends; a function named ``forward``;
-the framework's that runs modules; other code that is not the user's; and, with the framework's, that it runs a module
-with hooks. What is part of the call itself is nothing."""
+"""The role of a frame in a chain, as bits: the user's; the user's at which the chain ends; a function named
+``forward``; the framework's that runs modules; other code that is not the user's; and, with the framework's, that it
+runs a module with hooks. What is part of the call itself is nothing."""
 
 _IN_THE_MIDDLE = _USER | _END | _FORWARD
 """What still matters above the first place."""
@@ -36,10 +36,10 @@ _HOOKED_MARK = -(_MODULE | _HOOKED)
 """The same, of a module that has hooks."""
 
 _MOST_PLACES = 15
-"""Places kept at each end of a chain of callers."""
+"""Number of places at each end of a chain of callers."""
 
 _LONGEST_KNOWN = 8 * _MOST_PLACES
-"""Entries of a path up to which it is remembered as it is."""
+"""Most entries of a path that is stored whole."""
 
 
 class CallsiteTable:
@@ -54,7 +54,7 @@ class CallsiteTable:
         """By ``id`` of the code, for the present cell."""
         self.chains: list[RawChain] = []
         self.modules: list[tuple[str, ...]] = []
-        """By number of the place: classes of the modules whose ``forward`` was running, outermost first."""
+        """Classes of the modules whose ``forward`` was running, outermost first, by number of the place."""
         self.hooks: dict[int, bool] = {}
         """By number of the place, where a module around it has hooks: whether it is the innermost one only, and another
         module stands between it and the user's line."""
@@ -64,7 +64,7 @@ class CallsiteTable:
         """(place, name of a writing call, ``id`` of the code, ``f_lasti``): the library's own instructions
         that made such calls."""
         self.behind: FrameType | None = None
-        """Where backward was called, while it runs: what is behind a hook that the engine runs on its own thread."""
+        """The call of backward, while it runs: the caller of hooks that the engine runs on its own thread."""
         self._root: CodeType | None = None
         self._root_file: str | None = None
         self._cell_globals: Mapping[str, Any] | None = None
@@ -75,8 +75,8 @@ class CallsiteTable:
     def begin_at(
         self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
     ) -> None:
-        """Sets the frame that holds the watched block: chains of callers end there. IPython compiles each statement
-        of a cell on its own, so in a cell every module-level frame of the same file is an end.
+        """Set the frame of the watched block, where chains of callers end. IPython compiles each statement of a cell
+        alone, so in a cell every module-level frame of the same file is an end.
 
         Args:
             root: the frame; None where it does not run yet, before a cell. One of this package, which calls the block
@@ -135,7 +135,7 @@ class CallsiteTable:
         it.
 
         Raises:
-            KeyError: a frame runs code that was not met yet.
+            KeyError: a frame runs new code.
         """
         kinds = self._kinds
         path = [0]
@@ -177,11 +177,11 @@ class CallsiteTable:
             above, behind = behind, None
 
     def note_library(self, frame: FrameType | None, place: int | None, name: str, function: CodeType | None) -> None:
-        """Notes the library's own instruction behind a call that writes, where the user's line did not make it.
+        """Note the library's own instruction behind a writing call that the user's line did not make.
 
         Args:
             frame: as for :meth:`note`.
-            place: the number that :meth:`note` gave.
+            place: the number from :meth:`note`.
             function: as for :meth:`note`.
         """
         if place is None or not self.chains[place][0]:
@@ -201,8 +201,8 @@ class CallsiteTable:
         return [self._codes[code] for code in self.chains[place][1::2]]
 
     def library_expressions(self, sources: Sources) -> dict[tuple[int, str], str]:
-        """By number of the place and name of a writing call: the library's own expression that made it; those of
-        which one line of the user's reached several are left out."""
+        """Return the library's expression of each writing call, by number of the place and name of the call; without
+        lines that reached several."""
         found: dict[tuple[int, str], set[str]] = {}
         for place, name, code, lasti in self._library:
             found.setdefault((place, name), set()).add(sources.expression_at(self._codes[code], lasti))
@@ -224,7 +224,7 @@ class CallsiteTable:
                 above = above.f_back
 
     def _number(self, path: tuple[int, ...]) -> int | None:
-        """Return the number of a path that was not met yet, or is one that is cut."""
+        """Return the number of a path that is new or cut."""
         chain: list[int] = [path[0]]
         forwards: list[int] = []
         marks: list[int] = []
@@ -254,7 +254,8 @@ class CallsiteTable:
         return number
 
     def _kind(self, code: CodeType) -> int:
-        """What a frame of this code is to a chain; noted, and the code kept, so that its ``id`` stays its own."""
+        """Return the role of this code's frames in a chain; cached, and the code kept alive, so that its ``id`` is not
+        reused."""
         filename = code.co_filename
         mine = self._is_user.get(filename)
         if mine is None:

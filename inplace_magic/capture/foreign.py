@@ -22,24 +22,24 @@ class ForeignWrites:
         self._observer = observer
 
     def exported(self, call: OpenCall) -> None:
-        """From now on the memory of what a call got is looked at."""
+        """Watch the memory of a call's inputs from now on."""
         for seen in call.before:
             storage = seen[STORAGE]
             if storage is not None:
                 self._shared.add(storage)
 
     def look(self, site: int | None) -> None:
-        """Notes what was written to the shared memory that is looked at before each call.
+        """Note writes to the shared memory that is checked before each call.
 
         Args:
-            site: the place of a call that begins; None where none does.
+            site: the place of a call that begins, or None.
         """
         for storage in self._shared.changed():
             beside = self._log.beside.others()
             self._log.foreign.append(RawForeignWrite(storage, self._log.begun, self._observer.site, site, beside))
 
     def look_aside(self, call: OpenCall | None, site: int | None) -> None:
-        """Notes what was written to shared memory that is looked at seldom; where, nobody saw.
+        """Note writes to shared memory that is checked seldom; their lines are unknown.
 
         Args:
             call: one that begins; None: the block ends.

@@ -1,8 +1,8 @@
 """A forked child is not watched.
 
-``DataLoader`` workers, a pool of processes and ``os.fork`` begin as copies of this process, in the midst of the watched
-block: with the probes on, a record that nobody will read, and the price of both. So the copy takes the probes off as
-its first act. Python offers a place for that which cannot be given back; in a process without a watch it does nothing.
+``DataLoader`` workers, a pool of processes and ``os.fork`` start as copies of this process, in the middle of the
+watched block: with the probes on, a record that nobody reads, and the cost of both. So the copy takes the probes off
+first. Python's hook for that cannot be removed again; in a process without a watch it does nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 
 class Forked(Protocol):
-    """What is on while a watch runs."""
+    """The probes that are on during a watch."""
 
     def abandon(self) -> None:
         """Called in a forked child: from now on it is off here."""
@@ -24,7 +24,7 @@ _running: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def begins(watch: Forked) -> None:
-    """The probes of a watch are about to go on."""
+    """Note that the probes of a watch are about to go on."""
     _running.add(watch)
 
 

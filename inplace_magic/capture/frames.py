@@ -39,8 +39,8 @@ def imported(framework: str) -> ModuleType | None:
 
 
 def library_folders() -> tuple[str, ...]:
-    """Where code lies that is not the user's; a framework that was imported is there too, wherever it lies, and so is
-    what was installed into another folder of ``sys.path``."""
+    """Return the folders of code that is not the user's, including imported frameworks, and packages installed into
+    another folder of ``sys.path``."""
     folders = {OURS, *_pythons_folders()}
     for framework in ("torch", "paddle"):
         file = getattr(imported(framework), "__file__", None)
@@ -79,6 +79,6 @@ def class_of(forward: CodeType) -> str:
 
 
 def class_in(qualified: str) -> str:
-    """Return the class in the qualified name of a method; ``Module`` where it tells none."""
+    """Return the class in the qualified name of a method; ``Module`` if there is none."""
     parts = qualified.split(".")
     return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else "Module"

@@ -54,10 +54,10 @@ def frozen_trace(
     *,
     last: bool,
 ) -> Trace:
-    """The trace of what was recorded so far.
+    """Return the trace of what was recorded so far.
 
     Args:
-        last: nothing more will be recorded; the marks that it left on autograd nodes are taken off.
+        last: nothing more will be recorded; remove the marks on autograd nodes.
     """
     recorder.look_once_more()
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
@@ -133,7 +133,7 @@ def _not_looked_at(nodes: NodeMap, sites: list[Callsite]) -> Iterator[str]:
 
 
 _MOST_TOLD = 6
-"""Lines of unwatched work that are told one by one."""
+"""Most lines of unwatched work that are reported one by one."""
 
 
 def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Live tensors, storages and version counters -> serial numbers, behind weak references.
 
-``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. A serial number is given
-when an object is first seen and forgotten when the object dies, so two tensors never share one. Nothing here keeps
-anything alive.
+``(id, data_ptr, _version)`` is no key: the allocator reuses addresses within microseconds. An object gets a serial
+number when it is first seen, and the number is dropped when the object dies, so two tensors never share one. Nothing
+here keeps anything alive.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class IdentityMap:
         self.ops: int | None = None
         """How many operators have run; None where they are not seen."""
         self.op: int | None = None
-        """The operator whose outputs are being noted just now."""
+        """The operator whose outputs are being recorded."""
         self.tensors: dict[int, TensorRecord] = {}
         """By ``id``, of live tensors only: an entry goes when the death of its tensor is read."""
         self.deaths: deque[Reference] = deque()
         """What died since :meth:`bury`."""
         self._died = self.deaths.append
         self._inside: dict[int, InsideRecord] = {}
-        """By ``id``, of live tensors that only operators have met so far."""
+        """Live tensors that only operators have seen so far, by ``id``."""
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
         self._addresses = AddressIndex()
         self.storages: list[Any] = []
@@ -84,11 +84,11 @@ class IdentityMap:
     def register(
         self, tensor: torch.Tensor, *, born: int | None = None, aliases: TensorRecord | None = None
     ) -> TensorRecord:
-        """Return the record of a tensor; a new one when it was never seen.
+        """Return the record of a tensor, a new one at first sight.
 
         Args:
             born: index of the call that made it, None when it existed before.
-            aliases: a record whose version counter it shares, where the caller knows that.
+            aliases: a record whose version counter it shares, if known.
         """
         record = self.known(tensor)
         return record if record is not None else self.enter(tensor, self.storage_of(tensor, born), aliases)
@@ -140,7 +140,7 @@ class IdentityMap:
         return serial
 
     def rebase(self, tensor: torch.Tensor, record: TensorRecord, born: int | None) -> None:
-        """Looks the storage up again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
+        """Look up the storage again, after ``set_`` or ``t.data = …`` gave the tensor another one."""
         storage = self.storage_of(tensor, born)
         if storage is not record.storage:
             record.storage, record.latest, record.layout = storage, None, None

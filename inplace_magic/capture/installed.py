@@ -1,7 +1,7 @@
-"""What ``pip install --target FOLDER`` has put into a folder of ``sys.path``: libraries, wherever the folder lies.
+"""Packages that ``pip install --target FOLDER`` has put into a folder of ``sys.path``: they count as libraries.
 
-The folder may be the user's own, with their files beside the installed ones. So the ``RECORD`` of each installed
-distribution tells what is a library there, and the rest stays the user's.
+The folder may be the user's own, with their files beside the installed ones. So only files in the ``RECORD`` of an
+installed distribution count as a library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Weak ways to the tensors of a watch, for whoever asks later what is in them.
+"""Weak references to the tensors of a watch, for later questions about their values.
 
 A weak reference to a tensor would outlive the watch with its report, and ``torch.utils.swap_tensors`` refuses tensors
 that have one. So it goes to the tensor's storage, and the tensor is the one with the ``id`` that it had then.
@@ -19,7 +19,7 @@ from inplace_magic.capture.torch.probes import CallProbe
 from inplace_magic.record.origin import ValuesNow
 
 FIRST = 16
-"""How many elements are given."""
+"""Most elements to return."""
 WHOLE = 1_000_000
 """Up to how many elements the smallest and the largest are looked for."""
 
@@ -42,8 +42,8 @@ class WeakTensors:
         return WeakTensors, ()
 
     def values(self, tensor: int) -> ValuesNow | None:
-        """What the tensor holds now; None when it is gone, while a watch runs (which would record our reading), and for
-        what cannot be read without running other code: subclasses, sparse, meta and quantized tensors."""
+        """Return the tensor's present values; None if it is gone, during a watch (which would record our reading), and
+        for tensors that run other code when read: subclasses, sparse, meta and quantized ones."""
         if tensor not in self._known or any_active(CallProbe):
             return None
         found = _alive(*self._known[tensor])

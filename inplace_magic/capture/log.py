@@ -1,4 +1,4 @@
-"""What a watch collects call by call, not yet made readable: numbers, and the records of what is met."""
+"""The raw log of a watch, call by call: numbers, and the records of seen objects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ClosedCall(NamedTuple):
 
 
 def closed_call(raw: RawCall) -> ClosedCall:
-    """The call, to be read with ease."""
+    """Return the call, to be read with ease."""
     inputs = HEAD + raw[COUNTS]
     outputs = inputs + raw[COUNTS + 1]
     return ClosedCall._make((*raw[:COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
@@ -88,7 +88,7 @@ class RawIdleStep(NamedTuple):
 
 
 class RawRegistration(NamedTuple):
-    """A parameter that a module was given."""
+    """A parameter assigned to a module."""
 
     call: int
     site: int | None
@@ -105,13 +105,13 @@ RawOp = tuple[Any, ...]
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
 
 ACCESSES: Final = 3
-"""Where a :data:`RawOp` tells the end of its accesses."""
+"""Position in a :data:`RawOp` of the end of its accesses."""
 
 _FIRST_ACCESS = 4
 
 
 def accesses_of(op: RawOp) -> tuple[int, ...]:
-    """What the operator read, and what it wrote."""
+    """Return the operator's reads and writes."""
     return op[_FIRST_ACCESS : op[ACCESSES]]
 
 
@@ -149,7 +149,7 @@ class Log:
         self.light = 0
         """How many these are, with those of rows that are kept no longer."""
         self.forgotten = 0
-        """How many calls are kept no longer."""
+        """Number of discarded calls."""
         self.beside = Beside()
         self.no_room = False
         """Whether calls went unrecorded because the user's recursion had used up the stack."""
@@ -171,5 +171,5 @@ class Log:
 
     @property
     def registrations_full(self) -> bool:
-        """Whether nothing more is noted of what modules are given."""
+        """True if nothing more is noted of what modules are given."""
         return len(self.registrations) >= _MOST_REGISTRATIONS

@@ -28,7 +28,7 @@ TORCH_KINDS = Kinds(
 
 @dataclass(frozen=True)
 class Namespace:
-    """What the user's namespace says about tensors at the end of the watch."""
+    """The names of tensors in the user's namespace at the end of the watch."""
 
     names: tuple[TensorName, ...] = ()
     arrays: dict[int, tuple[str, ...]] = field(default_factory=dict)

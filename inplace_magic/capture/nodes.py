@@ -1,4 +1,4 @@
-"""Autograd nodes: which call made them, what they save, how they hang together.
+"""Autograd nodes: the calls that made them, their saved tensors, their edges.
 
 An autograd node refuses weak references, but its ``metadata`` dict lives and dies with it: a token of ours in that
 dict is the node's identity, and a weak reference to the token tells when the node dies. No node is held beyond the
@@ -26,7 +26,7 @@ _NODE_NAMES = describe_nodes.NODE_NAMES
 
 
 class NodeMap:
-    """Gives autograd nodes serial numbers and reads what they save, once, right after the call that made them.
+    """Numbers autograd nodes and reads their saved tensors, once, right after the call that made them.
 
     Args:
         clock: how many calls have begun; noted when a node dies.
@@ -47,7 +47,7 @@ class NodeMap:
         self.leaves: dict[int, TensorRecord] = {}
         """By serial number: leaves that a graph sends gradients to."""
         self.made = 0
-        """How many nodes were met so far; the last serial number."""
+        """Number of nodes seen so far, equal to the last serial number."""
         self.moved: dict[CounterRecord, int | None] = {}
         """Versions before, of the counters that the call which just returned has moved."""
         self._first_sequence = describe_nodes.sequence_number()

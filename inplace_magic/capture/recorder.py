@@ -1,5 +1,4 @@
-"""Opens and closes a call, gathers what it did, appends to the record. The probes ask; right and wrong is the read
-side's work.
+"""Open and close a call, gather its effects, append to the record. The probes call it; judging is the read side's work.
 
 During a call the recorder holds what the call itself holds; afterwards only numbers. It runs twice for every torch
 call of the user's, so whatever can wait until the watch ends (source lines, text, frozen records) is left to
@@ -70,7 +69,7 @@ class Recorder:
         self._results = Results(self.identity, self.observer, options.max_values)
         self.running = OpenCalls()
         self.alone = RLock()
-        """For whoever adds to the record: backward can run on several threads at once, see :class:`OpenCalls`."""
+        """Lock of the record: backward can run on several threads at once, see :class:`OpenCalls`."""
         self.room = Room(self.log, self.identity, self.nodes, options.max_events)
         self.look_at = self.room.look_at
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
@@ -89,14 +88,14 @@ class Recorder:
         return self.log.begun
 
     def begin_block(self) -> None:
-        """The next call is the first of a cell: nothing is known of what ran right before it."""
+        """Mark the next call as the first of a cell: the code right before it is unknown."""
         self.observer.site = None
         self.running.begin_block()
         self.log.beside.begin()
         self.meter.read(None)
 
     def end_block(self) -> None:
-        """The cell has ended; what happens from now on is nobody's."""
+        """Mark the end of the cell; later events belong to no cell."""
         self.log.beside.end()
         self.repeats.end()
         self.bury()
@@ -104,7 +103,7 @@ class Recorder:
         self.meter.read(None)
 
     def open(self, facts: FunctionFacts, args: tuple[Any, ...], kwargs: Keywords, frame: FrameType | None) -> OpenCall:
-        """Notes a call that is about to run."""
+        """Note a call that is about to run."""
         if self.repeats.more:
             self.repeats.settle()
         if self._deaths:

@@ -1,4 +1,4 @@
-"""What a call that just returned wrote, and what it gave."""
+"""The writes and outputs of a call that just returned."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NONE: list[Any] = []
 _NOWHERE: dict[int, int] = {}
 _NOTHING: set[int] = set()
 NO_OUTPUTS: tuple[list[Any], bool, bool] = (_NONE, False, False)
-"""Of a call that gave no tensor."""
+"""Results of a call without tensor outputs."""
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class Results:
-    """Compares the tensors of a call with what they were before it."""
+    """Compares the tensors of a call with their state before it."""
 
     def __init__(self, identity: IdentityMap, observer: Observer, limit: int) -> None:
         self._identity = identity

@@ -18,45 +18,45 @@ SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")
 
 @dataclass(frozen=True, slots=True)
 class Badges:
-    """What stands beside the marked lines where the usual words would not be true; empty for the usual ones."""
+    """Labels of the marked lines, if the usual words would be wrong; empty for the usual ones."""
 
     wrote: str = ""
     """Instead of ``written here``: ``adds to it here``."""
     read: str = ""
-    """Instead of ``read here``, which sees the new values: ``gets the older result here``."""
+    """Instead of ``read here``: ``gets the older result here``."""
     origin: str = ""
     """Instead of ``made here``: ``handed over here``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """One thing that the watched code did, with both places and one change that cures it."""
+    """One finding: what the code did, both places, and one change that cures it."""
 
     code: str
-    """The rule, e.g. ``saved-tensor-overwritten``."""
+    """Stable code of the finding, e.g. ``saved-tensor-overwritten``."""
     severity: Severity
     message: str
     """What happened, with the names and lines of the user's code, then why PyTorch cares."""
     fix: str
     """One change that cures it."""
     variable: str | None = None
-    """The tensor as the user's code calls it; None when the code has no name for it."""
+    """The code's name for the tensor; None if it has none."""
     mutation: Callsite | None = None
-    """The first write after the save; None when it was not observed."""
+    """The first write after the save; None if it was not seen."""
     saved: Callsite | None = None
-    """Where the tensor was saved for backward; None when nothing saved it or the watch did not see it."""
+    """The line that saved the tensor for backward; None if nothing saved it or the watch did not see it."""
     mutations: tuple[Callsite, ...] = ()
-    """Every write of it that the finding is about, oldest first; of one alone, that."""
+    """Every write that the finding is about, oldest first."""
     saved_by: str | None = None
     """The autograd node that keeps it, e.g. ``SigmoidBackward0``."""
     expected_version: int | None = None
     found_version: int | None = None
     origin: Callsite | None = None
-    """Where the tensor came from, where that matters: the view's making, the leaf's."""
+    """The line that made the view or the leaf, if it matters."""
     read: Callsite | None = None
-    """Where the new values are read as if they were the old ones; None where no read was observed."""
+    """The line that reads the new values as if they were the old ones; None if no read was seen."""
     freed: Callsite | None = None
-    """Where an earlier backward freed what was saved; None where that is not what the finding is about."""
+    """The line of the earlier backward that freed the saved tensors, in a finding about that."""
     tensor: int | None = None
     """Serial number of the written tensor in the trace (``T3`` is 3)."""
     call: int | None = None
@@ -66,19 +66,19 @@ class Hazard:
     read_call: int | None = None
     """Index of the reading call in ``Report.calls``."""
     raised: bool = False
-    """True when PyTorch did raise it in this watch; False when it will."""
+    """True if PyTorch raised the error in this watch; False if it will."""
     diff: str = ""
-    """The fix as a diff of the user's own lines; empty where it could not be derived."""
+    """The fix as a diff of the user's lines; empty if unknown."""
     price_bytes: int | None = None
-    """Bytes of the copy that the fix makes each time it runs; None where it makes none or the size is not known."""
+    """Bytes of the copy that the fix makes at each run; None if it makes none or the size is unknown."""
     count: int = 1
-    """How many times the same statement did it, by whatever way it was reached; this finding is the first."""
+    """Number of times that the statement did it, by any chain of callers; this finding is the first."""
     nbytes: int | None = None
-    """Bytes that a note is about: cloned, spared or kept; None in findings that are not about memory."""
+    """Bytes cloned, spared or kept, in a note about memory; otherwise None."""
     proof: Proof | None = None
-    """What trying the fix showed; None where nothing was tried."""
+    """The result of trying the fix; None if it was not tried."""
     badges: Badges = Badges()
-    """Words for the lines of this finding."""
+    """Labels of this finding's lines."""
 
     def __post_init__(self) -> None:
         if not self.mutations and self.mutation is not None:
@@ -86,7 +86,7 @@ class Hazard:
 
     @property
     def is_alarm(self) -> bool:
-        """Whether something is wrong, or likely is; else it is a note."""
+        """True if something is wrong, or likely is; False for a note."""
         return self.severity != "info"
 
 
@@ -104,7 +104,7 @@ def finding(
     origin: Callsite | None = None,
     badges: Badges = Badges(),  # frozen
 ) -> Hazard:
-    """A finding about one write.
+    """Return a finding about one write.
 
     Args:
         code: of the rule.
@@ -112,10 +112,10 @@ def finding(
         message: what happened.
         fix: one change that cures it.
         write: the write, or the call that made it.
-        tensor: what it wrote.
-        variable: what the user's code calls that.
-        read: the call that read what the write left.
-        at: where it did so, if not at the place of the call.
+        tensor: the written tensor.
+        variable: the code's name for it.
+        read: the call that read the new values.
+        at: the place of the read, if not that of the call.
         origin: where the tensor came from.
         badges: words for the lines.
     """
@@ -137,7 +137,7 @@ def finding(
 
 
 def with_proofs(findings: tuple[Hazard, ...], proven: tuple[Hazard, ...]) -> tuple[Hazard, ...]:
-    """Findings that were made anew with the proofs of before, and without the fixes that were refuted."""
+    """Return new findings with the proofs of the old ones, and without refuted fixes."""
     if len(findings) != len(proven):
         return findings
     pairs = zip(findings, proven, strict=True)

@@ -1,7 +1,7 @@
-"""Where to look first when no rule knows: the writes that another holder of the memory sees, likeliest first.
+"""Suspects: writes that another holder of the memory sees, likeliest first, for when no rule has a finding.
 
-A suspect is no finding and no alarm. ``x.mul_(2)`` in a helper and a later read of `x` by its caller may be a mistake
-or the design; the program does not say which. The list says where to look when numbers are wrong.
+A suspect is no alarm. ``x.mul_(2)`` in a helper and a later read of `x` by its caller may be a mistake or the design;
+the program does not say which. The list shows where to look when numbers are wrong.
 
 What speaks for a mistake: another name, in another function, reads the written elements; and the write builds on the
 old values; and it is a function that writes. What speaks for a design: the memory began as a buffer that is there to be
@@ -34,14 +34,14 @@ class Suspect:
     mutation: Callsite
     """The line that writes."""
     holder: str
-    """Who sees the write: the name by which another line reads the memory, ``kept[0]``; where no such read was seen,
-    the name by which it is written."""
+    """The name by which another line reads the memory, ``kept[0]``; without such a read, the name of the writing
+    line."""
     read: Callsite | None
-    """The line that reads what was written by that other name; None where none was seen."""
+    """The line that reads the memory by that other name; None if there is none."""
     written: str | None = None
-    """The name by which the line writes; None where it has none."""
+    """The writing line's name for the memory, or None."""
     since: Callsite | None = None
-    """From which line on both names stand for one memory; None where that was before the watch."""
+    """The line since which both names share the memory; None if it ran before the watch."""
 
     def __str__(self) -> str:
         return self.told(attrgetter("place"))
@@ -85,7 +85,7 @@ def _first_writes(ledger: Ledger) -> Iterator[tuple[Touch, int]]:
 
 
 def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
-    """What speaks for a mistake, less what speaks for a design."""
+    """Return the evidence for a mistake minus the evidence for a design."""
     story, site, mutation = ledger.story, write.site, write.mutation
     meta = story.observations.get(write.tensor) if write.tensor is not None else None
     maker = story.maker_of_storage(write.storage)

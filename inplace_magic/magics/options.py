@@ -164,7 +164,8 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
 
 
 def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -> Callable[[str], T | None]:
-    """A line magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
+    """Return a line magic: its line parsed, its help shown, and a value that an option cannot take refused in one
+    sentence.
 
     Args:
         make: its parser, whose ``prog`` is its name.
@@ -187,13 +188,13 @@ def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -
 
 
 def numbered(word: str) -> int | None:
-    """The number of a cell, as ``7`` or ``In[7]``; None of any other word."""
+    """Return the number of a cell, as ``7`` or ``In[7]``; None of any other word."""
     number = re.fullmatch(r"(?:In\[)?(\d+)\]?", word)
     return int(number[1]) if number is not None else None
 
 
 def cell_asked(given: dict[str, Any], magic: str) -> int | None:
-    """The number of the cell that a line magic is asked about, taken out of what was given; None where none is.
+    """Return the number of the cell that a line magic is asked about, taken out of what was given; None where none is.
 
     Raises:
         UsageError: the word is no number.

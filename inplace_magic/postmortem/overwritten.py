@@ -72,7 +72,7 @@ def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
 
 
 def _written_by(saver: Saver, holders: Holders) -> Saver:
-    """The saver of its own result, with what the tensors on that memory say of the last write."""
+    """Return the saver of its own result, with what the tensors on that memory say of the last write."""
     if saver.written_by is not None or saver.memory is None or not saver.is_output:
         return saver
     return replace(saver, written_by=last_recorded(tensor for _, tensor in holders.get(saver.memory, ())))

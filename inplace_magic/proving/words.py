@@ -77,7 +77,7 @@ def of_differences(differences: Sequence[Difference], *, rounded: bool) -> Told:
 
 
 def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
-    """Return a sentence on the error of the worst gradient; None if there is none."""
+    """Return a sentence on the error of the worst gradient; empty if there is none."""
     if not errors:
         return ()
     worst = errors[0]

@@ -10,7 +10,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
-    """The entries of each key, in their order: ``grouped((call.line, call) for call in calls)``."""
+    """Return the entries of each key, in their order: ``grouped((call.line, call) for call in calls)``."""
     found: dict[Key, list[Entry]] = {}
     for key, entry in pairs:
         found.setdefault(key, []).append(entry)
@@ -18,5 +18,5 @@ def grouped(pairs: Iterable[tuple[Key, Entry]]) -> dict[Key, list[Entry]]:
 
 
 def grouped_by(key: Callable[[Entry], Key], entries: Iterable[Entry]) -> dict[Key, list[Entry]]:
-    """The entries of each key, in their order: ``grouped_by(attrgetter("call"), trace.holdings)``."""
+    """Return the entries of each key, in their order: ``grouped_by(attrgetter("call"), trace.holdings)``."""
     return grouped((key(entry), entry) for entry in entries)

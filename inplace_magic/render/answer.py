@@ -92,7 +92,7 @@ def failing_cell(answer: Answer) -> int | None:
 
 
 def _as_below(answer: Answer) -> Answer:
-    """The answer with ``line 5`` in its sentences for lines of the cell that failed."""
+    """Return the answer with ``line 5`` in its sentences for lines of the cell that failed."""
     own = re.compile(rf"Cell In\[{failing_cell(answer)}\], line (\d+)")
 
     def said(text: str) -> str:
@@ -113,12 +113,12 @@ def _excerpts(answer: Answer) -> tuple[Excerpt, ...]:
 
 
 def _is_own(excerpts: tuple[Excerpt, ...], answer: Answer, *, below: bool) -> bool:
-    """Whether all lines are those of the cell right above."""
+    """True if all lines are those of the cell right above."""
     return below and [excerpt.source for excerpt in excerpts] == [f"Cell In[{failing_cell(answer)}]"]
 
 
 def _marks(answer: Answer) -> list[Mark]:
-    """The saver and the lines that can have written; the line that raised stands in the traceback above."""
+    """Return the saver and the lines that can have written; the line that raised stands in the traceback above."""
     cell = failing_cell(answer)
     marks: list[Mark] = []
     if answer.saved is not None:

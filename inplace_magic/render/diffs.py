@@ -23,7 +23,7 @@ _COLOURS = {
 
 
 def lines_of(diff: str) -> list[str]:
-    """The diff, at most :data:`MAX_LINES` of it; empty where there is none."""
+    """Return the diff, at most :data:`MAX_LINES` of it; empty where there is none."""
     lines = diff.split("\n") if diff else []
     more = len(lines) - MAX_LINES
     if more <= 0:
@@ -35,13 +35,13 @@ def lines_of(diff: str) -> list[str]:
 
 
 def is_tried(finding: Hazard) -> bool:
-    """Whether there is a fix as a diff that was tried and not refuted, so that a button may copy it."""
+    """True if there is a fix as a diff that was tried and not refuted, so that a button may copy it."""
     tried = finding.proof is not None and finding.proof.verdict in ("proven", "other numbers")
     return tried and bool(finding.diff) and finding.diff.count("\n") < MAX_LINES
 
 
 def corrected(finding: Hazard) -> str:
-    """The lines as the fix has them."""
+    """Return the lines as the fix has them."""
     return "\n".join(line[1:] for line in finding.diff.split("\n") if line[:1] == "+")
 
 
@@ -53,7 +53,7 @@ def price(finding: Hazard) -> str:
 
 
 def to_markup(diff: str, *, tried: bool = False) -> str:
-    """The diff as HTML; empty where there is none.
+    """Return the diff as HTML; empty where there is none.
 
     Args:
         tried: a button may copy it, see :func:`is_tried`.

@@ -66,7 +66,7 @@ class Drawing:
 
     @property
     def overview(self) -> bool:
-        """Whether its boxes are modules, and no tensor is drawn between two of them."""
+        """True if its boxes are modules, and no tensor is drawn between two of them."""
         return bool(self.whole)
 
 
@@ -188,7 +188,8 @@ def _of_overview(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
 def _flows(
     graph: AutogradGraph, drawn: AutogradGraph, folds: tuple[Fold, ...]
 ) -> dict[tuple[str, str], tuple[TensorVertex, ...]]:
-    """The tensors that stand on arrows: from the box of their maker to that of a reader, and have none of their own."""
+    """Return the tensors that stand on arrows: from the box of their maker to that of a reader, and have none of their
+    own."""
     inside = {f"C{call}": fold.key for fold in folds for call in fold.calls}
     boxes = {tensor.key for tensor in drawn.tensors}
     tensors = {tensor.key: tensor for tensor in graph.tensors if tensor.key not in boxes}
@@ -239,12 +240,12 @@ def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
 
 
 def _is_step(tensor: TensorVertex, first: int) -> bool:
-    """Whether a parameter was written after training began: what an optimizer's step is about."""
+    """True if a parameter was written after training began: what an optimizer's step is about."""
     return tensor.mutated and tensor.is_trainable and tensor.made_by is not None and tensor.made_by > first
 
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
-    """The graph without some vertices, and without tensors that only they gave a reason to draw."""
+    """Return the graph without some vertices, and without tensors that only they gave a reason to draw."""
     edges = graph.edges
     if gone:
         edges = tuple([edge for edge in edges if edge.source not in gone and edge.target not in gone])

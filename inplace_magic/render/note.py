@@ -46,7 +46,7 @@ def to_note(report: Report) -> str:
 
 
 def _within_an_error(text: str, report: Report) -> str:
-    """The text with `line 5` for a line of the failing cell, and `In[3], line 5` for one of another cell.
+    """Return the text with `line 5` for a line of the failing cell, and `In[3], line 5` for one of another cell.
 
     In the output of an error VS Code makes a link of each `Cell In[3], line 5`, and loses the rest of that line.
     """

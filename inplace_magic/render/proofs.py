@@ -37,7 +37,7 @@ def to_line(finding: Hazard) -> str:
 
 
 def to_markup(finding: Hazard) -> str:
-    """The same as HTML."""
+    """Return the same as HTML."""
     proof = finding.proof
     if proof is None:
         return ""

@@ -26,7 +26,8 @@ MAX_CELL = 160
 
 @in_its_language
 def to_text(report: Report) -> str:
-    """The whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not seen."""
+    """Return the whole report: verdict, findings, what each line did, memory by line, saved tensors, what was not
+    seen."""
     return text_of(Reading(report, most=MOST_IN_A_FILE))
 
 

@@ -15,7 +15,8 @@ from inplace_magic.report import Report
 
 @in_its_language
 def verdict(report: Report) -> str:
-    """One sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was found."""
+    """Return one sentence with a symbol: the worst finding, else what the code raised, else that nothing wrong was
+    found."""
     return lettering.printable(_verdict(report))
 
 
@@ -86,7 +87,7 @@ def _fine(report: Report) -> str:
 
 
 def is_unexplained(report: Report) -> bool:
-    """Whether autograd refused what the block did, and no finding tells why. Any other error is none of ours."""
+    """True if autograd refused what the block did, and no finding tells why. Any other error is none of ours."""
     trace = report.trace
     return trace.error is not None and (
         trace.refusal is not None or any(call.refusal is not None and call.error == trace.error for call in trace.calls)
@@ -123,7 +124,7 @@ def _unexplained(report: Report, error: str) -> str:
 
 
 def headline(finding: Hazard, trace: Trace) -> str:
-    """The finding in one sentence; a line of the watched cell is named without the cell."""
+    """Return the finding in one sentence; a line of the watched cell is named without the cell."""
     if finding.saved is None or finding.mutation is None or finding.severity != "error":
         return lettering.first_sentence(finding.message)
     who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")

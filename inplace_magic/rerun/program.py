@@ -92,7 +92,7 @@ class CallProgram:
         return function(*args, **kwargs)
 
     def outputs(self, value: Any) -> Iterator[tuple[str, Any]]:
-        """The result of the call."""
+        """Yield the result of the call."""
         yield RESULT, value
 
     def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:

@@ -28,15 +28,15 @@ def devices_read(trace: Trace) -> frozenset[str]:
 
 
 def entries_read_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
-    """One entry for each call and device; workspaces have entries of their own."""
+    """Return one entry for each call and device; workspaces have entries of their own."""
     blocks = tuple(blocks)
     rows = _rows(trace.readings, blocks, of_ops=False)
     return _apart(rows, {(call, None, device): size for call, device, size in _workspaces(trace, blocks)})
 
 
 def entries_read_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
-    """One entry for each operator and device; the arguments are those of :func:`entries_read_by_call`. A workspace has
-    an entry of its own where one operator alone can have allocated it."""
+    """Return one entry for each operator and device; the arguments are those of :func:`entries_read_by_call`. A
+    workspace has an entry of its own where one operator alone can have allocated it."""
     if not trace.ops:
         return []
     blocks = tuple(blocks)
@@ -52,7 +52,7 @@ def entries_read_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
 
 
 def _apart(rows: dict[Key, Entry], workspaces: dict[Key, int]) -> list[Entry]:
-    """The rows, and behind its own the bytes of each workspace as a row more."""
+    """Return the rows, and behind its own the bytes of each workspace as a row more."""
     found = []
     for key, row in rows.items():
         size = min(workspaces.get(key, 0), row.allocated_bytes)
@@ -116,7 +116,7 @@ def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
 
 
 def _peak_between(first: MemoryReading, then: MemoryReading, allocated: int, freed: int) -> tuple[int, bool]:
-    """The most in use between two readings, and whether that is exact.
+    """Return the most in use between two readings, and whether that is exact.
 
     The allocator's own peak is exact when it rose in between. It is never reset here: that would take it from whoever
     else is measuring (pytorch/pytorch issue 16266). Where the watched code resets it, a bound remains.

@@ -49,7 +49,7 @@ class Aliases:
         return list(seen_twice(self.trace, self.held))
 
     def beside(self, site: Callsite) -> Sequence[AliasStatement]:
-        """Those of :attr:`statements` that stand in the same function."""
+        """Return those of :attr:`statements` that stand in the same function."""
         return self._by_function.get((site.function, site.cell, site.file), ())
 
     @cached_property
@@ -142,7 +142,7 @@ def _held_at(bound: list[tuple[int, int]], call: int) -> int | None:
 
 
 def _binding_statement(trace: Trace, entry: Binding) -> ast.Assign | None:
-    """The last assignment to a name above the place where it was seen."""
+    """Return the last assignment to a name above the place where it was seen."""
     listing = whole_listing(trace, entry.place)
     found: ast.Assign | None = None
     for node in listing.stores.get(entry.target, ()) if listing is not None else ():
@@ -157,7 +157,7 @@ def _binding_statement(trace: Trace, entry: Binding) -> ast.Assign | None:
 
 
 def _may_give_back(value: ast.expr, name: str) -> bool:
-    """Whether an expression, ``self.skip(x)`` or ``x if keep else x.clone()``, looks as if it made a tensor, and may
+    """True if an expression, ``self.skip(x)`` or ``x if keep else x.clone()``, looks as if it made a tensor, and may
     give `x`. A choice between two names says which of them is meant."""
     if isinstance(value, ast.IfExp):
         branches = (value.body, value.orelse)

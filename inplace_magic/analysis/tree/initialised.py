@@ -103,7 +103,7 @@ def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> list[tuple[str,
 
 
 def _is_inside(call: CallVertex) -> bool:
-    """Whether a library made the call for a line of the reader's, and autograd keeps nothing of it."""
+    """True if a library made the call for a line of the reader's, and autograd keeps nothing of it."""
     return call.site is not None and not call.site.direct and not call.nodes and not call.modules
 
 

@@ -76,7 +76,7 @@ class ModuleNames:
         return tuple(found) if any(found) else ()
 
     def _owners(self, name: str) -> list[ModuleName]:
-        """The modules around a tensor, the outermost first."""
+        """Return the modules around a tensor, the outermost first."""
         path, found = "", []
         for step in steps_of(name):
             path += step

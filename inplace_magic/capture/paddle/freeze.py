@@ -41,7 +41,7 @@ from inplace_magic.source.places import Sources
 def frozen_trace(
     recorder: Recorder, options: WatchOptions, sources: Sources, names: tuple[TensorName, ...], blindness: Iterable[str]
 ) -> Trace:
-    """The trace of what was recorded so far."""
+    """Return the trace of what was recorded so far."""
     recorder.look_once_more()
     sites = recorder.sites.resolve(sources)
     by_tensor = names_by_tensor(names)
@@ -89,7 +89,7 @@ class _Freezer:
         self._made: dict[int, TensorMetadata] = {}
 
     def call(self, done: Call) -> CallEvent:
-        """One call."""
+        """Return one call."""
         return CallEvent(
             index=done.index,
             name=done.facts.name,
@@ -180,8 +180,8 @@ def _saved(records: Iterable[NodeRecord]) -> Iterator[SavedTensor]:
 
 
 def _pending(recorder: Recorder) -> set[int]:
-    """The nodes, reached from a live tensor, that still hold what they kept; not those behind which a backward has
-    been already: another one will raise."""
+    """Return the nodes, reached from a live tensor, that still hold what they kept; not those behind which a backward
+    has been already: another one will raise."""
     nodes = recorder.nodes
     starts = {
         record.latest[NODE]
@@ -205,8 +205,8 @@ def _pending(recorder: Recorder) -> set[int]:
 
 
 def _with_what_nodes_keep(identity: IdentityMap, nodes: Iterable[NodeRecord]) -> Iterator[StorageRecord]:
-    """All memory that was met. When a node lets go of what it keeps Paddle does not tell, so the end of that memory is
-    unknown, and it counts as alive."""
+    """Yield all memory that was met. When a node lets go of what it keeps Paddle does not tell, so the end of that
+    memory is unknown, and it counts as alive."""
     kept = {id(saved.storage) for node in nodes for saved in node.saved}
     for record in identity.storages:
         if id(record) in kept:

@@ -96,7 +96,7 @@ class Repeats:
         self._grad, self._sequence = _is_grad_enabled(), call.sequence
 
     def again(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
-        """Whether a call that is about to run is one more of them.
+        """True if a call that is about to run is one more of them.
 
         Args:
             facts: the function's.
@@ -140,7 +140,7 @@ class Repeats:
         self.more += 1
 
     def wrote(self, tensor: Any) -> bool:
-        """Whether a call that raised had written, as one does that an interrupt follows."""
+        """True if a call that raised had written, as one does that an interrupt follows."""
         self.inside, record = False, self._record
         return record is not None and record.latest is not None and tensor._version != record.latest[VERSION]
 

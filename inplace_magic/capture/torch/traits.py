@@ -174,7 +174,7 @@ def node_traits(name: str) -> tuple[Trait, ...]:
 
 
 def function_behind(node: str) -> str | None:
-    """The class of the custom ``Function`` that a node of this name runs; None for a node of PyTorch's own."""
+    """Return the class of the custom ``Function`` that a node of this name runs; None for a node of PyTorch's own."""
     return node.removesuffix("Backward") if node.endswith("Backward") else None
 
 

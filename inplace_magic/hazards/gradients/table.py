@@ -242,8 +242,8 @@ TABLE = (
         read="read",
         origin="step",
         message=N_(
-            "{step} does not move {named}: in {cut}, {code} {how}. {backward} went back through what was computed from "
-            "its result, and no further. PyTorch gives no error."
+            "{step} does not move {named}: in {cut}, {code} {how}. {backward} went back to what was computed from its "
+            "result, and not through it. PyTorch gives no error."
         ),
         fix=N_("{cure}"),
         wrote=N_("cut off here"),

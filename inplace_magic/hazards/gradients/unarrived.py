@@ -33,15 +33,18 @@ class _Cut:
 def unarrived(story: Story) -> Iterator[Found]:
     """Yield the lines that cut what was computed from parameters off, so that steps leave these as they are."""
     waiting = _waiting(story)
-    told: dict[Callsite, tuple[_Cut, CallEvent, int]] = {}
+    told: dict[Callsite, list[tuple[_Cut, CallEvent, int]]] = {}
     for cut, read, backward in _followed(story, waiting) if waiting else ():
         site = cut.call.callsite
         meant = waiting[cut.leaf].moved == 0 or cut.call.grad_enabled or not cut.from_the_leaf
         if site is not None and read.callsite is not None and meant:
-            told.setdefault(site, (cut, read, backward))
-    for cut, read, backward in told.values():
+            told.setdefault(site, []).append((cut, read, backward))
+    for cuts in told.values():
+        cut, read, backward = cuts[0]
+        step = waiting[cut.leaf]
         calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
-        yield Found({**calls, "step": waiting[cut.leaf]}, None, cut.leaf, *_words(story, cut, waiting))
+        before = [each.call for each, _, _ in cuts if each.call.index < step.call] or [cut.call]  # those of one pass
+        yield Found({**calls, "step": step}, None, cut.leaf, *_words(story, cut, before, waiting))
 
 
 def _waiting(story: Story) -> dict[int, IdleStep]:
@@ -130,11 +133,11 @@ def _of_numbers(call: CallEvent, taken: CallEvent, cut: _Cut) -> _Cut | None:
     return cut if tree is not None and any(path_text(node) in names for node in ast.walk(tree)) else None
 
 
-def _words(story: Story, cut: _Cut, waiting: dict[int, IdleStep]) -> tuple[str | None, dict[str, str | int]]:
-    behind = {
-        story.nodes[node].variable
-        for node in story.reached(meta.node for meta in cut.call.inputs if meta.node is not None)
-    }
+def _words(
+    story: Story, cut: _Cut, cuts: list[CallEvent], waiting: dict[int, IdleStep]
+) -> tuple[str | None, dict[str, str | int]]:
+    roots = {meta.node for call in cuts for meta in call.inputs if meta.node is not None}
+    behind = {story.nodes[node].variable for node in story.reached(roots)}
     leaves = {leaf for leaf in behind if leaf in waiting} | {cut.leaf}
     names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
     named, site = f"`{names[0]}`" if names else _("a parameter"), cut.call.callsite
@@ -146,7 +149,12 @@ def _words(story: Story, cut: _Cut, waiting: dict[int, IdleStep]) -> tuple[str |
 
 
 def _how(cut: CallEvent) -> tuple[str, str]:
-    if cut.does("gives data") or cut.does("detached") or cut.does("detaches itself"):
+    if cut.does("detaches itself"):
+        return (
+            _("cuts its tensor off its history"),
+            _("Leave `detach_()` out; where it is meant, freeze what is not trained: `requires_grad_(False)`."),
+        )
+    if cut.does("gives data") or cut.does("detached"):
         return (
             _("gives a tensor without history"),
             _(

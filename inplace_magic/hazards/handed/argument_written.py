@@ -24,7 +24,7 @@ from inplace_magic.hazards.references.handed import (
     is_written_again,
     levels,
 )
-from inplace_magic.hazards.references.meant_writes import declared_in_place
+from inplace_magic.hazards.references.old_names import declared_in_place
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, is_of
 from inplace_magic.hazards.references.owners import Owned
 from inplace_magic.hazards.references.rereading import reads_it_as

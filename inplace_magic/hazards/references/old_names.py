@@ -2,16 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.owners import Owned
-from inplace_magic.hazards.references.second_names import is_noted, sums_its_list
+from inplace_magic.hazards.references.rereading import comes_later
+from inplace_magic.hazards.references.second_names import is_noted, name_given_by_the_write, sums_its_list
 from inplace_magic.hazards.references.second_sides import ran_between
-from inplace_magic.record.events import Mutation
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import is_some_entry
 from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import level, paths_read
+
+
+@dataclass(frozen=True)
+class AsTwo:
+    """Two names of one tensor that a function handed out together, and who read it then."""
+
+    other: str
+    """The name by which it was not written."""
+    alias: AliasStatement
+    read: CallEvent
+
+
+def handed_out_as_two(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> AsTwo | None:
+    """The second name that a function gave a tensor before it wrote it, where both are returned and read outside.
+
+    Args:
+        story: the trace.
+        call: the call that wrote.
+        mutation: what it wrote.
+        owned: the function, and the name by which it wrote.
+    """
+    site, path = owned.site, owned.path
+    here = story.aliases.beside(site)
+    returned = {alias.source for alias in here if alias.target == "return"}
+    given = (returned | _entries_of(here, path, returned)) if site.caller is not None else set()
+    for alias in here:
+        names = {alias.target, alias.source}
+        if path not in names or len(names) < 2 or not names <= given or alias.line >= site.line:
+            continue
+        (other,) = names - {path}
+        held = story.bindings.bound_last(site.function, other, call.index)
+        meta = story.observations.get(held[1]) if held is not None else None
+        if meta is not None and meta.storage != mutation.storage:
+            continue  # the statement did not run
+        read = next(story.readers(mutation.tensor, call.index, lambda place: level(place, site) is None), None)
+        if read is not None and not is_bound_anew(story, owned, other, call.index, read.index, mutation.tensor):
+            return AsTwo(other, alias, read)
+    return None
+
+
+def _entries_of(aliases: Iterable[AliasStatement], name: str, returned: set[str]) -> set[str]:
+    """A name and the entry that it was taken from, ``labels = batch["ids"]``, where it was put into the same container
+    as another entry, ``batch["labels"] = labels``, and that is returned: both are handed out."""
+    taken = {a.source for a in aliases if a.target == name and a.source.split("[")[0] in returned}
+    given = {a.target for a in aliases if a.source == name and a.target.split("[")[0] in returned}
+    both = {source for source in taken for target in given if _holder(source) == _holder(target) and source != target}
+    return {name, *both} if both else set()
+
+
+def _holder(path: str) -> str | None:
+    return path.rpartition("[")[0] or None
+
+
+def reshaped(call: CallEvent) -> bool:
+    """Whether a call gave a tensor another shape, as ``unsqueeze_`` does, and left its values and their order."""
+    if call.kind != "metadata" or call.does("turns"):
+        return False
+    shapes = {meta.tensor: meta.shape for meta in call.inputs}
+    return any(shapes.get(meta.tensor, meta.shape) != meta.shape for meta in call.mutated)
+
+
+def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:
+    """Whether a write gave the tensor a second name, as ``probs = logs.exp_()`` does, and its function reads it by that
+    one later on: it is taken for another tensor then. A sum that gets a name is still a sum."""
+    name = name_given_by_the_write(owned)
+
+    def counts(site: Callsite | None) -> bool:
+        at = level(site, owned.site)
+        return at is not None and comes_later(at, owned) and name in paths_read(site, owned.site)
+
+    if name is None or call.callsite != owned.site or call.does("adds"):
+        return False
+    return next(story.readers(mutation.tensor, call.index, counts), None) is not None
+
+
+def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: int) -> bool:
+    """Whether a custom ``Function`` wrote its input and said so with ``mark_dirty``: what was written then has the
+    history of that function, also for those who held it before."""
+    owner = call.callsite.function.rpartition(".")[0].rpartition(".")[2] if call.callsite is not None else ""
+    given = next((meta for meta in read.inputs if meta.tensor == tensor), None)
+    node = story.nodes.get(given.node) if given is not None and given.node is not None else None
+    return bool(owner) and node is not None and node.name == f"{owner}Backward"
 
 
 def other_names(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:

@@ -6,8 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import kept_by_ctx, wording, written_past_autograd
-from inplace_magic.hazards.changed_values import Change, first_change, is_of_a_leaf, used_after
+from inplace_magic.hazards import kept_by_ctx, wording
+from inplace_magic.hazards.changed_values import (
+    Change,
+    first_change,
+    is_of_a_leaf,
+    used_after,
+    written_past_autograd,
+)
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import of_saved, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
@@ -34,7 +40,7 @@ def check(story: Story) -> Iterator[Hazard]:
         saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
         yield _hazard(story, saved, node, change)
     yield from kept_by_ctx.found(story, CODE)
-    yield from written_past_autograd.found(story, CODE)
+    yield from written_past_autograd(story, CODE)
 
 
 def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change) -> Hazard:

@@ -12,9 +12,15 @@ from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written
-from inplace_magic.hazards.references.kept_together import handed_out_as_two
-from inplace_magic.hazards.references.meant_writes import declared_in_place, is_read_by_both, reshaped
-from inplace_magic.hazards.references.old_names import is_bound_anew, is_given_again, other_names
+from inplace_magic.hazards.references.old_names import (
+    declared_in_place,
+    handed_out_as_two,
+    is_bound_anew,
+    is_given_again,
+    is_read_by_both,
+    other_names,
+    reshaped,
+)
 from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.hazards.references.rereading import (
     comes_later,

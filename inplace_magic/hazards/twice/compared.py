@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, reach_of_write, region_of, same_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
@@ -14,13 +19,146 @@ from inplace_magic.hazards.fixes.of_origin import (
     snapshot_taken,
     state_copied_where_taken,
 )
-from inplace_magic.hazards.references.second_sides import where_named
+from inplace_magic.hazards.references.owners import owners_of
+from inplace_magic.hazards.references.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.hazards.rule import row
-from inplace_magic.hazards.twice.same_sides import compared_with_itself
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
+from inplace_magic.source.chains import level
+
+_AT = attrgetter("at")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A call that got one memory twice, and a write that was in both."""
+
+    call: CallEvent
+    write: Write
+    taken: int | None
+    """Index of the call that took the second side; None where that is not known."""
+
+
+def compared_with_itself(story: Story) -> Iterator[Compared]:
+    """Yields one for each such comparison, running mean and copy."""
+    told_apart, tied = _told_apart(story), {entry.tensor for entry in story.trace.registrations if entry.replaced}
+    for call in story.doing("compares", "shifts"):
+        if call.error is not None or len(call.inputs) < 2:
+            continue
+        if told_apart and any((call.callsite, side.tensor) in told_apart for side in call.inputs[:2]):
+            continue  # "are all equal to the first?" asks it of the first, too
+        one, other = call.inputs[:2]
+        if one.tensor == other.tensor and one.tensor in tied and all(out.dtype == "bool" for out in call.outputs):
+            continue  # "are the two still tied?"
+        if not same_elements(one, other):
+            continue  # as nearly always
+        compares, scaling = call.does("compares"), _scaled_before(story, call)
+        if not (compares or scaling) or not _two_ways(story, call, one, other):
+            continue
+        taken = second_taken(story, call)
+        write = scaling or _write_between(story, call, taken)
+        if write is not None:
+            yield Compared(call, write, taken)
+
+
+def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
+    """(line, tensor) where a question with a yes or no for its answer, as ``torch.equal`` is, held a tensor against
+    another memory."""
+    found: set[tuple[Callsite | None, int]] = set()
+    for call in story.doing("compares"):
+        asks = len(call.inputs) > 1 and all(out.dtype == "bool" for out in call.outputs)
+        if asks and call.inputs[0].storage != call.inputs[1].storage:
+            found.update((call.callsite, side.tensor) for side in call.inputs[:2])
+    return found
+
+
+def _scaled_before(story: Story, call: CallEvent) -> Write | None:
+    """The first half of ``average.mul_(0.9).add_(p, alpha=0.1)``, for the second one."""
+    if not call.does("shifts") or call.callsite is None:
+        return None
+    node = expressions.parse(call.callsite.expression)
+    chained = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if not isinstance(chained, ast.Call):
+        return None
+    before = story.calls.get(call.index - 1)
+    while before is not None and before.callsite is not None and before.callsite.same_statement(call.callsite):
+        scales = before.does("scales") and bool(before.mutations)
+        if scales and (inner := expressions.parse(before.callsite.expression)) is not None:
+            same = ast.dump(inner) == ast.dump(chained)
+            return Write(None, None, before.index, before, before.mutations[0], before.callsite) if same else None
+        before = story.calls.get(before.index - 1)
+    return None
+
+
+def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | None:
+    """The first write since the second side was taken; where that time is not known, the last one that was seen."""
+    one, other = call.inputs[:2]
+    writes = story.writes_to_memory(one.storage)
+    last = bisect_left(writes, call.index, key=_AT) - 1
+    if taken is not None:
+        first = bisect_right(writes, taken, key=_AT)
+        between = (write for write in writes[first : last + 1] if not _left_alone(write, one))
+        return next((write for write in between if not _by_the_source(story, call, write)), None)
+    news = [place for place in range(last, -1, -1) if not _left_alone(writes[place], one)]
+    if one.tensor == other.tensor:
+        news = [place for place in news if not wrote_while_making(story, call, writes[place])]
+    last = news[0] if news else -1
+    seen = (place for place in news if writes[place].site is not None)
+    place = next(seen, last)
+    return writes[place] if place >= 0 and not _by_the_source(story, call, writes[place]) else None
+
+
+def _left_alone(write: Write, compared: TensorMetadata) -> bool:
+    """True if the compared elements kept their values: others were written, or they were copied onto themselves, as by
+    a network that loads its own state."""
+    if write.call is None or write.mutation is None:
+        return False
+    before = write.mutation.values_before
+    same = copies_onto_itself(write.call) or (before is not None and before == write.mutation.values_after)
+    return same or not may_meet(reach_of_write(write.call, write.mutation), region_of(compared))
+
+
+def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
+    """Of ``p.copy_(master)``, whether `master` had been written by its own name: `p` gets the new values then, with a
+    copy as well as with an alias."""
+    if not call.does("copies in") or write.call is None or write.mutation is None:
+        return False
+    one, other = call.inputs[:2]
+    if one.tensor != other.tensor:
+        return write.mutation.tensor == other.tensor
+    names = operands_of(call)
+    at = level(write.site, call.callsite) if call.callsite is not None else None
+    if len(names) != 2 or at is None:
+        return False
+    written = story.bindings.written_path(write.call, write.mutation.tensor)
+    if at != write.site:  # a function wrote what it was handed, as in `u = normalize(x, out=u)`
+        handed = owners_of(story, write.call, write.mutation, written)
+        written = next((owned.path for owned in handed if owned.site == at), None)
+    return written is not None and written == names[1] != names[0]
+
+
+def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
+    """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two
+    names; not a tensor and its own conversion (``a.cpu()``), nor what somebody asks for as the base of a view."""
+    if call.does("copies in"):
+        return True
+    site = call.callsite
+    if site is None or "._base" in site.expression:
+        return False
+    names = operands_of(call, story.bindings.view_texts)
+    if not site.direct and one.tensor == other.tensor and all(out.dtype == "bool" for out in call.outputs):
+        # a library also asks so whether a value is a number: `value == value`
+        return len(set(names)) > 1 and all(_stands_for(story, call, name) == one.tensor for name in names)
+    return len(names) == 2 and names[0] != names[1]
+
+
+def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
+    """The tensor behind an argument of a line, as far as it is known."""
+    site = call.callsite
+    return None if site is None or name is None else story.bindings.stood_for(site, name, call.index)
 
 
 def same_memory_compared(story: Story) -> Iterator[Hazard]:

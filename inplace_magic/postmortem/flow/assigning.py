@@ -59,7 +59,7 @@ def bind(machine: Machine, name: str, value: Value, frame: Frame) -> None:
 
 
 def same_object(machine: Machine, value: Value, live: Any, depth: int = 4) -> Value:
-    """The object that a name leads to in the end, where it can be the one that the text just made."""
+    """Return the object that a name leads to in the end, where it can be the one that the text just made."""
     kind = type(live)
     if not depth or kind in PLAIN or (isinstance(value, Live) and value.thing is live):
         return value
@@ -172,7 +172,7 @@ def _put(items: Items, index: Value, value: Value) -> None:
 
 
 def _is_basic(node: ast.expr, index: Value) -> bool | None:
-    """Whether an index gives a view; None where that depends on its value."""
+    """True if an index gives a view; None where that depends on its value."""
     if isinstance(node, (ast.Slice, ast.Constant)):
         return True
     if isinstance(node, ast.Tuple) and all(_is_basic(each, UNKNOWN) for each in node.elts):

@@ -50,7 +50,7 @@ def _is_followed(hook: Value) -> bool:
 
 
 def _hooks(machine: Machine, module: Any, method: str, table: str) -> list[Value]:
-    """The hooks that the text registered, and those that are there still."""
+    """Return the hooks that the text registered, and those that are there still."""
     registered = machine.heap.get((id(module), f"<{method}>"))
     if isinstance(registered, Items):
         return registered.entries
@@ -107,7 +107,7 @@ def _forward(
 
 
 def modules_of(module: Any) -> list[tuple[str, Any]]:
-    """A module and all within it, each once and with the dotted path before its entries."""
+    """Return a module and all within it, each once and with the dotted path before its entries."""
     found, seen = [("", module)], {id(module)}
     for prefix, each in found:
         for key, child in (stored(each).get("_modules") or {}).items():
@@ -118,7 +118,7 @@ def modules_of(module: Any) -> list[tuple[str, Any]]:
 
 
 def _tensors_of(machine: Machine, module: Any, table: str) -> list[Value]:
-    """A module's own tensors, as the text set them last."""
+    """Return a module's own tensors, as the text set them last."""
     found: list[Value] = []
     for name, tensor in (stored(module).get(table) or {}).items():
         if tensor is not None:
@@ -143,7 +143,7 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
 
 
 def construct(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value | None:
-    """An object of a class of PyTorch's; None for other classes."""
+    """Return an object of a class of PyTorch's; None for other classes."""
     if of_class(kind, "param_groups") is Missing and issubclass(kind, torch.optim.Optimizer):
         if machine.texts.is_users(_file_of(kind)):
             return None
@@ -157,7 +157,8 @@ def construct(machine: Machine, kind: type, given: list[Value], named: dict[str,
 
 
 def _made(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value:
-    """A layer of PyTorch's that the text made: what it was given, by the names of its parameters, and its weights."""
+    """Return a layer of PyTorch's that the text made: what it was given, by the names of its parameters, and its
+    weights."""
     if issubclass(kind, torch.nn.ModuleList):
         return given[0] if given else Items([])
     if issubclass(kind, torch.nn.Sequential):
@@ -172,13 +173,13 @@ _CHILDREN, _WEIGHTS = "<children>", "<weights>"
 
 
 def is_module(value: Value) -> bool:
-    """Whether the text made it as a module."""
+    """True if the text made it as a module."""
     kind = value.kind.thing if isinstance(value, Instance) and isinstance(value.kind, Live) else None
     return kind is not None and is_a(kind, type) and issubclass(kind, torch.nn.Module)
 
 
 def weights_of(value: Value, depth: int = 6) -> list[Value]:
-    """The tensors of a module that the text made, and of those in it."""
+    """Return the tensors of a module that the text made, and of those in it."""
     found: list[Value] = []
     entries = list(value.attributes.values()) if isinstance(value, Instance) else []
     for each in value.entries if isinstance(value, Items) else entries:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def _sections() -> dict[str, str]:
-    """The parts of the list, by their titles; a line that is indented goes on with the one before."""
+    """Return the parts of the list, by their titles; a line that is indented goes on with the one before."""
     text = Path(__file__).with_name("vocabulary.txt").read_text(encoding="utf-8").replace("\n  ", " ")
     parts = re.split(r"^\[(.+)\]\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
@@ -63,7 +63,7 @@ SETITEM = frozenset(("CopySlices", "IndexPut", "Copy", "Fill", "MaskedFill", "In
 
 
 def own_node(name: str) -> frozenset[str]:
-    """The node that is named like a function: ``LogSoftmax`` of ``log_softmax``."""
+    """Return the node that is named like a function: ``LogSoftmax`` of ``log_softmax``."""
     return frozenset(("".join(part[:1].upper() + part[1:] for part in name.split("_")),))
 
 
@@ -78,7 +78,7 @@ MODULE_FUNCTIONS = {layer: made[0] for layer, made in _table(_SECTIONS["layers"]
 
 @lru_cache(maxsize=1024)
 def nodes_of(name: str) -> frozenset[str]:
-    """The nodes that a function or method of this name makes, without ``Backward0``."""
+    """Return the nodes that a function or method of this name makes, without ``Backward0``."""
     bare = name.strip("_").removeprefix("foreach_") or name
     return NODES.get(bare) or own_node(bare)
 

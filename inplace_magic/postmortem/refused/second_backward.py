@@ -209,7 +209,7 @@ def _names(value: ast.expr, attribute: str) -> bool:
 
 
 def _behind(tensors: list[Any]) -> dict[int, Any]:
-    """The nodes behind some tensors by their id, leaves left out."""
+    """Return the nodes behind some tensors by their id, leaves left out."""
     from inplace_magic.capture.torch.describe_nodes import node_name
     from inplace_magic.postmortem.graph import most_nodes, nodes_of
 
@@ -218,7 +218,7 @@ def _behind(tensors: list[Any]) -> dict[int, Any]:
 
 
 def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[str]:
-    """The paths in sight whose tensors a graph goes through, the first made first."""
+    """Return the paths in sight whose tensors a graph goes through, the first made first."""
     from inplace_magic.capture.torch import describe
     from inplace_magic.capture.torch.describe_nodes import node_sequence
 
@@ -231,7 +231,7 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
 
 
 def _nearest(history: History, frame: int, shared: dict[int, Any], roots: list[Any]) -> tuple[str | None, Step | None]:
-    """The last made tensor with a name in what two graphs share, and the statement that made it."""
+    """Return the last made tensor with a name in what two graphs share, and the statement that made it."""
     for name in reversed(_leading_there(history, frame, shared)):
         bound = history.binding(name, frame)
         if bound is not None:
@@ -240,7 +240,7 @@ def _nearest(history: History, frame: int, shared: dict[int, Any], roots: list[A
 
 
 def _leads(path: str, names: list[str], scopes: Any) -> bool:
-    """Whether a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
+    """True if a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
     if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
         return True
     from inplace_magic.capture.torch import describe

@@ -83,7 +83,7 @@ def _listed(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]]:
 
 
 def _of_parameters(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]] | None:
-    """Those of ``model.parameters()``."""
+    """Return those of ``model.parameters()``."""
     from inplace_magic.capture.naming.reach import walk
 
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)] if node is not None else []
@@ -98,7 +98,7 @@ def _of_parameters(node: ast.expr | None, scopes: Any) -> list[tuple[str | None,
 
 
 def is_behind(tensor: Any, outputs: list[Any]) -> bool:
-    """Whether some results were computed from a tensor, as their graph has it."""
+    """True if some results were computed from a tensor, as their graph has it."""
     from inplace_magic.capture.torch import describe
     from inplace_magic.capture.torch.describe_nodes import node_name
     from inplace_magic.postmortem.graph import most_nodes, nodes_of
@@ -113,7 +113,7 @@ def is_behind(tensor: Any, outputs: list[Any]) -> bool:
 
 
 def _bound_after(history: History, path: str | None, root: str | None, frame: int) -> Bound | None:
-    """The statement that gave the input's name to another tensor since the result was computed."""
+    """Return the statement that gave the input's name to another tensor since the result was computed."""
     made = history.binding(root, frame) if root is not None else None
     again = history.binding(path, frame) if path is not None else None
     if made is None or again is None or made.frame != again.frame:

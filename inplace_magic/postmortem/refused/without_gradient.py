@@ -48,7 +48,7 @@ def explain_no_gradient(failure: Failure) -> Answer | None:
 
 
 def _asked(history: History, frame: int) -> tuple[str | None, Any]:
-    """The tensor whose missing gradient the failing line uses, and what the line calls it."""
+    """Return the tensor whose missing gradient the failing line uses, and what the line calls it."""
     from inplace_magic.capture.torch import describe
 
     place = history.failure.place
@@ -94,7 +94,7 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
 
 
 def _reads_itself(made: Bound) -> bool:
-    """Whether a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
+    """True if a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
     return made.value is not None and any(path_text(node) == made.path for node in paths_in(made.value))
 
 
@@ -130,7 +130,7 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
 
 
 def _is_new(history: History, ran: list[tuple[int, int, Step]]) -> bool:
-    """Whether what a backward further down the loop starts at has no value yet, so that this is the first pass."""
+    """True if what a backward further down the loop starts at has no value yet, so that this is the first pass."""
     for _at, frame, step in ran:
         call = _backward_in(step)
         roots = roots_of_call(call, history.scopes(frame)) if call is not None else []
@@ -148,7 +148,7 @@ def _backward_in(step: Step) -> ast.Call | None:
 
 
 def _clears(history: History, step: Step, frame: int, path: str, tensor: Any) -> bool:
-    """Whether a statement certainly set the gradient of the tensor to None."""
+    """True if a statement certainly set the gradient of the tensor to None."""
     node = step.node
     if not step.sure or step.earlier_pass:
         return False
@@ -172,7 +172,7 @@ def _parameters_of(owner: Any) -> Iterator[Any]:
 
 
 def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
-    """The statements that computed from the tensor, or from what was computed from it, and ended its graph."""
+    """Yield the statements that computed from the tensor, or from what was computed from it, and ended its graph."""
     led = {path}
     for step in reversed(steps):
         for name, value, _how in step.bound:

@@ -45,7 +45,7 @@ LEGEND = {
 
 @in_its_language
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-    """The autograd graph as DOT text; the same run gives the same text.
+    """Return the autograd graph as DOT text; the same run gives the same text.
 
     Args:
         raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.

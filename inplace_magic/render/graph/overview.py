@@ -55,7 +55,7 @@ def part_box(fold: Fold, drawing: Drawing) -> dict[str, str]:
 
 
 def shortened_path(path: str) -> str:
-    """The last steps of a module's path, as the frames around it say where it is: ``…[0].attention``."""
+    """Return the last steps of a module's path, as the frames around it say where it is: ``…[0].attention``."""
     steps = steps_of(path)
     while len(steps) > 1 and sum(map(len, steps)) > PATH_LENGTH:
         del steps[0]

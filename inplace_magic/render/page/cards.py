@@ -54,7 +54,7 @@ _LINK = "text-decoration:underline;cursor:pointer"
 
 
 def verdict_bar(reading: Reading) -> str:
-    """The verdict, the largest text of the page."""
+    """Return the verdict, the largest text of the page."""
     report = reading.report
     serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
@@ -71,7 +71,7 @@ def verdict_bar(reading: Reading) -> str:
 
 
 def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) -> str:
-    """The findings, worst first; notes are folded.
+    """Return the findings, worst first; notes are folded.
 
     Args:
         told: they were shown before, so they are folded as well.

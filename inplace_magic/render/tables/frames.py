@@ -64,7 +64,7 @@ COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 
 @in_english
 def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
-    """One view of the report as a data frame; an empty report gives an empty frame with all columns.
+    """Return one view of the report as a data frame; an empty report gives an empty frame with all columns.
 
     Args:
         report: where the rows come from.

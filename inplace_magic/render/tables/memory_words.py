@@ -86,7 +86,7 @@ def title(reading: Reading) -> str:
 
 
 def header() -> tuple[str, ...]:
-    """The titles of :func:`line_table`."""
+    """Return the titles of :func:`line_table`."""
     told = (_("Line"), _("Code"), _("Device"), _("Delta"), _("Allocated"), _("Freed"), _("Peak"))
     return (*told, _("Kept for backward"))
 
@@ -118,7 +118,7 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
 
 
 def kept_label(kept: Kept, reading: Reading) -> str:
-    """The saved tensor as a reader knows it."""
+    """Return the saved tensor as a reader knows it."""
     if kept.tensor is not None:
         return words.tensor_label(kept.tensor, reading.names)
     return _("a hidden clone") if kept.origin == "clone of the input" else _("a tensor without a name")
@@ -130,12 +130,12 @@ def kept_place(kept: Kept, trace: Trace) -> str:
 
 
 def kept_size(kept: Kept) -> str:
-    """Its bytes, or why they are unknown."""
+    """Return its bytes, or why they are unknown."""
     return _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0)
 
 
 def kept_remark(kept: Kept) -> str:
-    """Whether its memory is its own, and a clone that nobody asked for."""
+    """Return whether its memory is its own, and a clone that nobody asked for."""
     if kept.saved.hooked:
         return ""
     if kept.origin == "clone of the input" and kept.call is not None:
@@ -177,7 +177,8 @@ def _size(facts: Storage) -> int:
 
 
 def _memory_of(storage: int, reading: Reading) -> str:
-    """A storage by its tensor, else by who keeps it for backward, else by who made it; empty when nothing is known."""
+    """Return a storage by its tensor, else by who keeps it for backward, else by who made it; empty when nothing is
+    known."""
     facts = next((facts for facts in reading.trace.storages if facts.storage == storage), None)
     if facts is None:
         return ""

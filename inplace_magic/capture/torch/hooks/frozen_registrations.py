@@ -16,8 +16,8 @@ from inplace_magic.record.places import Callsite
 def frozen_registrations(
     raws: Iterable[RawRegistration], calls: Iterable[CallEvent], sites: list[Callsite]
 ) -> Iterator[Registration]:
-    """Those of parameters that replaced another one, that were replaced, that several modules were given, or that lie
-    where something with a history lay; oldest first."""
+    """Yield those of parameters that replaced another one, that were replaced, that several modules were given, or that
+    lie where something with a history lay; oldest first."""
     raws = list(raws)
     given = Counter(raw.tensor for raw in raws)
     replaced = {raw.replaced for raw in raws}
