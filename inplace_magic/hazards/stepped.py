@@ -4,7 +4,7 @@ that lead a younger loss to them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
@@ -86,7 +86,9 @@ class Stepped:
                 continue
             for meta in reader.inputs:
                 if meta.node in way and meta.node is not None and _since(story, meta.node) < since:
-                    found.setdefault(meta.tensor, carried_on(story, reader, meta))
+                    carried = carried_on(story, reader, meta)
+                    recurrent = carried.recurrent and not self._in_one_pass(carried.reader, carried.made)
+                    found.setdefault(meta.tensor, replace(carried, recurrent=recurrent))
         return list(found.values())
 
     def _is_stale(self, call: int | None) -> bool:

@@ -90,6 +90,15 @@ def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Ow
     return next(story.readers(mutation.tensor, call.index, counts), None) is not None
 
 
+def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: int) -> bool:
+    """Whether the name that a write gave the tensor stands for something else by the time of a read, or from this very
+    statement on: ``actual = clamp_(x)``, a look at it, and then ``actual = clamp_max(x)``, is one step after the other.
+    """
+    name = name_given_by_the_write(owned)
+    bound = story.bindings.bound_last(owned.site.function, name or "", read.index)
+    return name in (at.bound or ()) or (bound is not None and bound[1] != tensor)
+
+
 def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: int) -> bool:
     """Whether a custom ``Function`` wrote its input and said so with ``mark_dirty``: what was written then has the
     history of that function, also for those who held it before."""

@@ -167,10 +167,7 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
                 "is part of the computation, make a new tensor instead of writing into shared memory."
             )
         return told.format(line=line, name=variable or _("it"), saved=wording.spot(saved_site))
-    return _(
-        "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
-        "write into a clone."
-    )
+    return _("Do not write through `.data`: write into a clone, or make a new tensor.")
 
 
 RULE = Rule(check, {CODE: Cures((of_saved.version_kept,), (step_advice.advice,))})

@@ -17,6 +17,7 @@ from inplace_magic.hazards.references.old_names import (
     handed_out_as_two,
     is_bound_anew,
     is_given_again,
+    is_over,
     is_read_by_both,
     other_names,
     reshaped,
@@ -150,6 +151,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                     continue
                 anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
                 alias = names[name]
+                if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
+                    continue
                 if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
                     continue
                 if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
