@@ -46,7 +46,7 @@ def _changed_nothing(mutation: Mutation) -> bool:
 
 
 def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMetadata, read: CallEvent) -> bool:
-    """Whether the last of several such writes before the read gave the tensor its old values again, as finite
+    """True if the last of several such writes before the read gave the tensor its old values again, as finite
     differences do; of large tensors, whose values are not recorded, whether it can have."""
     writes = [
         (call, mutation)
@@ -147,7 +147,7 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
 
 
 def _used_within(story: Story, node: AutogradNode, change: put_back.Change) -> bool:
-    """Whether a backward can have met the changed values: one that ran before they were put back, if they were."""
+    """True if a backward can have met the changed values: one that ran before they were put back, if they were."""
     uses = story.ran_through.get(node.node, ())
     within = change.call.parent is not None
     return change.until is None or within or any(change.call.index <= use < change.until for use in uses)
@@ -173,7 +173,7 @@ def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Chan
 
 
 def _within_backward(story: Story, saved: SavedTensor) -> bool:
-    """Whether somebody wrote the memory while a backward ran; its content was compared only before that."""
+    """True if somebody wrote the memory while a backward ran; its content was compared only before that."""
     return saved.storage in story.written_within_backward
 
 
@@ -203,7 +203,7 @@ def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTen
 
 
 def _read_within(story: Story, saved: SavedTensor, backward: int) -> bool:
-    """Whether a call inside a backward computed something from the memory that was saved."""
+    """True if a call inside a backward computed something from the memory that was saved."""
     return any(
         call.parent == backward and call.kind != "query" and any(meta.storage == saved.storage for meta in call.inputs)
         for call in story.trace.calls
@@ -232,7 +232,7 @@ def _is_parameter(story: Story, saved: SavedTensor, change: Change) -> bool:
 
 
 def is_of_a_leaf(story: Story, saved: SavedTensor) -> bool:
-    """Whether the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
+    """True if the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
     tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
     known = (story.observations.get(tensor) for tensor in tensors)
     return any(meta is not None and meta.is_trainable for meta in known)

@@ -13,7 +13,7 @@ _VIEWS_OF_VIEWS = 3
 
 
 def repeats_elements(meta: TensorMetadata) -> bool:
-    """Whether a tensor is known to be one of them."""
+    """True if a tensor is known to be one of them."""
     region = region_of(meta)
     return region is not None and writes_one_element_twice(region)
 

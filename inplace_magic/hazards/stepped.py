@@ -4,7 +4,7 @@ that lead a younger loss to them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
@@ -22,7 +22,7 @@ class Carried:
     made: CallEvent | None
     """The call that gave it; None where the watch did not see it."""
     recurrent: bool
-    """Whether it comes from the line that reads it, of an earlier pass."""
+    """True if it comes from the line that reads it, of an earlier pass."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Stepped:
 
     @property
     def reads_gradients(self) -> bool:
-        """Whether the line goes by gradients, as a step does, and ``load_state_dict`` does not."""
+        """True if the line goes by gradients, as a step does, and ``load_state_dict`` does not."""
         story = self.story
         at = [call for call in story.trace.calls if call.callsite == self.wrote.callsite]
         makers = (story.maker_of_storage(meta.storage) for call in at for meta in call.inputs)
@@ -57,7 +57,7 @@ class Stepped:
 
     @property
     def step_has_gradients(self) -> bool:
-        """Whether another backward had filled these leaves for the step. The same line in an earlier pass is no other:
+        """True if another backward had filled these leaves for the step. The same line in an earlier pass is no other:
         then the step stands too early in its loop."""
         own = self.backward.callsite if self.backward is not None else None
         ran = [call for call in self.story.executed if call < self.wrote.index]
@@ -86,7 +86,9 @@ class Stepped:
                 continue
             for meta in reader.inputs:
                 if meta.node in way and meta.node is not None and _since(story, meta.node) < since:
-                    found.setdefault(meta.tensor, self._carried(reader, meta))
+                    carried = carried_on(story, reader, meta)
+                    recurrent = carried.recurrent and not self._in_one_pass(carried.reader, carried.made)
+                    found.setdefault(meta.tensor, replace(carried, recurrent=recurrent))
         return list(found.values())
 
     def _is_stale(self, call: int | None) -> bool:
@@ -94,23 +96,22 @@ class Stepped:
         return saver is not None and saver.index < self.wrote.index and saver.got(self.leaves)
 
     def _in_one_pass(self, line: Callsite | None, made: CallEvent | None) -> bool:
-        """Whether what a line reads was made by another line above the step, and the step stands above the line."""
+        """True if what a line reads was made by another line above the step, and the step stands above the line."""
         wrote, origin = self.wrote.callsite, made.callsite if made is not None else None
         if line is None or wrote is None or origin is None:
             return False
         first, middle, last = where_they_part(origin.chain, wrote.chain, line.chain)
         return first.line < middle.line < last.line and first.same_function(middle) and middle.same_function(last)
 
-    def _carried(self, reader: CallEvent, meta: TensorMetadata) -> Carried:
-        story = self.story
-        behind = story.reached([meta.node] if meta.node is not None else [])
-        calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
-        line = reader.callsite
-        name = story.bindings.name(meta.tensor)
-        made = story.innermost_new(meta.tensor, reader.index)
-        again = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
-        recurrent = again and not self._in_one_pass(line, made)
-        return Carried(meta.tensor, name, reader.callsite, made, recurrent)
+
+def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried:
+    """Return what a call reads of an earlier pass, or of before a step: `recurrent` where the same line made it."""
+    behind = story.reached([meta.node] if meta.node is not None else [])
+    calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
+    line = reader.callsite
+    recurrent = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
+    made = story.innermost_new(meta.tensor, reader.index)
+    return Carried(meta.tensor, story.bindings.name(meta.tensor), line, made, recurrent)
 
 
 def stepped(story: Story, hazard: Hazard) -> Stepped | None:

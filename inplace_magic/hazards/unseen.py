@@ -88,7 +88,7 @@ def _reason(story: Story, call: CallEvent) -> str:
 
 
 def _is_older(story: Story, call: CallEvent) -> bool:
-    """Whether the graph that the backward goes through has nodes that the watch did not see being made."""
+    """True if the graph that the backward goes through has nodes that the watch did not see being made."""
     backward = story.backwards.get(call.index)
     if backward is None or story.trace.level == "writes":
         return False  # not known what it went through

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.stepped import Carried
+from inplace_magic.hazards.stepped import Carried, carried_on
 from inplace_magic.language import _
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
@@ -75,7 +75,7 @@ class Twice:
 
     @property
     def is_of_one_result(self) -> bool:
-        """Whether both backwards begin at the same result, or the second inside the graph of the first."""
+        """True if both backwards begin at the same result, or the second inside the graph of the first."""
         return set(self.story.backwards[self.second.index].roots) <= self.old
 
     @cached_property
@@ -90,20 +90,10 @@ class Twice:
             reader = story.calls.get(story.nodes[number].call or -1)
             for meta in reader.inputs if reader is not None else ():
                 if meta.node in older and reader is not None and meta.node in story.nodes[number].next:
-                    made = story.innermost_new(meta.tensor, reader.index)
-                    name = story.bindings.name(meta.tensor)
-                    carried = self._is_carried(reader, meta.node)
-                    found.setdefault(meta.tensor, Carried(meta.tensor, name, reader.callsite, made, carried))
+                    carried = carried_on(story, reader, meta)
+                    later = self.first is not None and reader.index >= self.first[0].index
+                    found.setdefault(meta.tensor, replace(carried, recurrent=later and carried.recurrent))
         return sorted(found.values(), key=lambda joint: joint.tensor)
-
-    def _is_carried(self, reader: CallEvent, node: int) -> bool:
-        """Whether a reader of a later pass goes on from what the same line made in an earlier one."""
-        story = self.story
-        if self.first is None or reader.index < self.first[0].index:
-            return False
-        calls = (story.calls.get(story.nodes[behind].call or -1) for behind in story.reached([node]))
-        line = reader.callsite
-        return line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
 
     @property
     def stepped(self) -> CallEvent | None:
@@ -129,5 +119,5 @@ class Twice:
 
     @property
     def is_carried_on(self) -> bool:
-        """Whether each pass of a loop goes on from the state that the one before left."""
+        """True if each pass of a loop goes on from the state that the one before left."""
         return bool(self.joints) and all(joint.recurrent for joint in self.joints)

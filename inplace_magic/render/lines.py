@@ -64,7 +64,7 @@ def lines_of(story: Story) -> tuple[LineStory, ...]:
         for rebinding in rebound.get(call.index, ()):
             _repeated(steps, ("rebound", rebinding.name), call).rebinding = rebinding
         if call.error is not None:
-            _repeated(steps, (call.name, "raised", call.error), call).error = call.error
+            _repeated(steps, ("raised", call.error), call).error = call.error  # of a call within it, too
     return tuple(
         LineStory(site, tuple(step.frozen(story) for step in steps.values()))
         for site, steps in stories.values()

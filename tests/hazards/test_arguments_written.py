@@ -202,3 +202,17 @@ def test_an_argument_that_is_there_to_be_written_is_not(program: str, tmp_path: 
     for text in (program, in_a_function(program)):
         found = watched(tmp_path, SETUP, text).report.hazards
         assert [hazard.message for hazard in found if hazard.severity != "info"] == []
+
+
+def test_the_read_that_is_told_is_one_of_values_and_no_view_of_another_part(tmp_path: Path) -> None:
+    program = """
+        def shown(image):
+            image.mul_(2)
+            return image.clamp(0, 1)
+        batch, board = torch.rand(3, 4), []
+        for k in range(2):
+            board.append(shown(batch[k]))
+        total = batch.sum()"""
+    finding = watched(tmp_path, program).the("argument-written")
+    assert finding.read is not None
+    assert finding.read.text == "total = batch.sum()"

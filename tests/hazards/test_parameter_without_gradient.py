@@ -53,6 +53,18 @@ def test_an_optimizer_of_its_own_that_never_moves_anything_is_told(loaded_shell:
     assert ran.blamed(CODE) == {"given = encoder(x)"}
 
 
+def test_a_result_that_is_detached_for_another_network_first_is_no_cut(loaded_shell: Any, tmp_path: Path) -> None:
+    own = "of_g, of_d = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (encoder, decoder))\n"
+    of_critic = "fake = encoder(x)\ndecoder(fake.detach()).sum().backward()\nof_d.step()\nof_g.zero_grad()\n"
+    ran = told(
+        loaded_shell,
+        tmp_path,
+        NETWORKS + own + of_critic + "score = decoder(fake.detach())\nscore.sum().backward()\nof_g.step()\n",
+    )
+
+    assert ran.blamed(CODE) == {"score = decoder(fake.detach())"}
+
+
 def test_the_pages_good_program_is_left_alone(tmp_path: Path) -> None:
     names = NETWORKS + "optimizer_of_both = both\n"
 

@@ -133,7 +133,7 @@ def test_where_something_is_detached_they_are_not_and_a_proven_change_comes_firs
     proof = verdict_on(report)
 
     assert proof.verdict == "other numbers"
-    assert "its gradients are not the derivative of the loss" in proof.reason
+    assert "its gradients are not the derivative of its loss" in proof.reason
     assert proof_of(report).verdict == "proven"
 
 

@@ -80,7 +80,7 @@ def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
 
 
 def _subtracts(listing: Listing, below: Callsite, names: set[str]) -> bool:
-    """Whether a line below takes the difference of the two."""
+    """True if a line below takes the difference of the two."""
     statement = listing.statement_at(below)
     return any(
         isinstance(node, ast.BinOp)
@@ -92,7 +92,7 @@ def _subtracts(listing: Listing, below: Callsite, names: set[str]) -> bool:
 
 
 def _bound_anew(listing: Listing, site: Callsite, name: str) -> bool:
-    """Whether the older name got something else, as in ``before = before.copy()``."""
+    """True if the older name got something else, as in ``before = before.copy()``."""
     statement = listing.statement_at(site)
     bound = (
         expressions.path_text(part)
@@ -153,7 +153,7 @@ def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
 
 
 def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
-    """Whether a later line of the cell, or of the function, reads the list."""
+    """True if a later line of the cell, or of the function, reads the list."""
     last = name.rpartition(".")[2]
     for statement in listing.nodes:
         if isinstance(statement, ast.stmt) and site is not None and statement.lineno > site.line:

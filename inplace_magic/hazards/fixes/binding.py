@@ -30,7 +30,7 @@ from inplace_magic.source.variables import variables_bound
 
 
 def can_bind_anew(write: Written) -> bool:
-    """Whether the written variable may name a new tensor from here on, and nobody misses the write."""
+    """True if the written variable may name a new tensor from here on, and nobody misses the write."""
     path, statement, listing = write.path, write.statement, write.listing
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
@@ -49,7 +49,7 @@ def can_bind_anew(write: Written) -> bool:
 
 
 def _assignable(write: Written, path: str) -> bool:
-    """Whether ``path = …`` on this line binds what the line reads as ``path``."""
+    """True if ``path = …`` on this line binds what the line reads as ``path``."""
     listing, statement = write.listing, write.statement
     root = path.split(".")[0].split("[")[0]
     scope = listing.scope_of(statement)
@@ -67,7 +67,7 @@ def _assignable(write: Written, path: str) -> bool:
 
 
 def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
-    """Whether an attribute is one that a line may bind: not so in a named tuple, such as ``x.topk(2)`` gives, or a
+    """True if an attribute is one that a line may bind: not so in a named tuple, such as ``x.topk(2)`` gives, or a
     frozen dataclass."""
     for node in listing.nodes:
         if isinstance(node, ast.ClassDef):
@@ -82,7 +82,7 @@ def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
 
 
 def _is_container(listing: Listing, root: str, path: str) -> bool:
-    """Whether the name before the first bracket is only ever bound to a list or a dict."""
+    """True if the name before the first bracket is only ever bound to a list or a dict."""
     if path.count("[") != 1 or "." in path:
         return False
     values = [
@@ -95,7 +95,7 @@ def _is_container(listing: Listing, root: str, path: str) -> bool:
 
 
 def copies_entries(value: ast.expr) -> bool:
-    """Whether an expression gives a new dict or list of the old entries: ``dict(d)``, ``list(l)``, ``copy.copy(d)``,
+    """True if an expression gives a new dict or list of the old entries: ``dict(d)``, ``list(l)``, ``copy.copy(d)``,
     ``d.copy()`` and ``{**d}``."""
     if isinstance(value, ast.Dict):
         return value.keys == [None]
@@ -113,7 +113,7 @@ def _bound_in(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 
 
 def _read_later(write: Written, path: str) -> bool:
-    """Whether the new tensor would be used: a name that nobody reads again was written for somebody else's eyes."""
+    """True if the new tensor would be used: a name that nobody reads again was written for somebody else's eyes."""
     listing, statement = write.listing, write.statement
     if not listing.whole:
         return isinstance(statement, ast.AugAssign) or _read_by_a_later_call(write, path)
@@ -129,7 +129,7 @@ def _read_by_a_later_call(write: Written, path: str) -> bool:
 
 
 def _meant_for_the_caller(write: Written, path: str) -> bool:
-    """Whether a helper wrote its argument and was called for nothing else."""
+    """True if a helper wrote its argument and was called for nothing else."""
     caller = write.site.caller
     if path not in write.site.parameters or caller is None or write.another_name_sees_it:
         return False
@@ -137,7 +137,7 @@ def _meant_for_the_caller(write: Written, path: str) -> bool:
 
 
 def seen_by_others(write: Written) -> bool:
-    """Whether the written memory is read afterwards by way of another tensor that existed before the write."""
+    """True if the written memory is read afterwards by way of another tensor that existed before the write."""
     story, path, meta = write.story, write.path, write.meta
     if meta is None or write.call is None or path is None or write.another_name_sees_it or _is_snapshot(write):
         return False
@@ -162,7 +162,7 @@ def seen_by_others(write: Written) -> bool:
 
 
 def _is_snapshot(write: Written) -> bool:
-    """Whether the written tensor was taken with ``detach()``, as a thing to look at, or is only cut off its history."""
+    """True if the written tensor was taken with ``detach()``, as a thing to look at, or is only cut off its history."""
     if write.call is None or write.meta is None:
         return False
     if write.call.does("detaches itself"):
@@ -172,7 +172,7 @@ def _is_snapshot(write: Written) -> bool:
 
 
 def keeps_its_history(write: Written) -> bool:
-    """Whether a new tensor made on this line is still part of the graph where it is needed: one made under
+    """True if a new tensor made on this line is still part of the graph where it is needed: one made under
     ``no_grad`` is not, though the written one was."""
     call, meta = write.call, write.meta
     if call is None or meta is None or call.grad_enabled or not meta.requires_grad:
@@ -182,7 +182,7 @@ def keeps_its_history(write: Written) -> bool:
 
 
 def _is_read_by_another_name(story: Story, wrote: CallEvent, path: str, tensor: int) -> bool:
-    """Whether a later call reads the written tensor by a name that it had before the write.
+    """True if a later call reads the written tensor by a name that it had before the write.
 
     Args:
         story: of the watch.
@@ -211,7 +211,7 @@ def _is_read_by_another_name(story: Story, wrote: CallEvent, path: str, tensor: 
 
 
 def _is_bound_between(listing: Listing, name: str, here: Callsite, there: Callsite) -> bool:
-    """Whether a name gets its value from the line that leads to the write, or from one between that and the read."""
+    """True if a name gets its value from the line that leads to the write, or from one between that and the read."""
     lines = [node.lineno for node in _stores(listing, name)]
     return not listing.whole or any(here.line <= line <= there.line for line in lines)
 

@@ -162,14 +162,14 @@ def _made_in(tree: ast.AST, write: Written) -> Iterator[ast.Call]:
 
 
 def _makes(node: ast.Call, write: Written) -> bool:
-    """Whether a call makes a module that works by the writing function."""
+    """True if a call makes a module that works by the writing function."""
     function = write.call.operation.replace("_", "") if write.call is not None else ""
     made = (path_text(node.func) or "").rsplit(".", 1)[-1]
     return made[:1].isupper() and made.lower() in _OTHER_NAMES.get(function, (function,))
 
 
 def _flag(node: ast.Call) -> bool:
-    """Whether a call turns the flag on: ``nn.Dropout(0.5, inplace=True)``, ``nn.ReLU(True)``."""
+    """True if a call turns the flag on: ``nn.Dropout(0.5, inplace=True)``, ``nn.ReLU(True)``."""
     if any(entry.arg == "inplace" for entry in node.keywords):
         values = [entry.value for entry in node.keywords if entry.arg == "inplace"]
         return not (isinstance(values[0], ast.Constant) and values[0].value is False)

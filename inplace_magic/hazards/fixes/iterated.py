@@ -76,14 +76,14 @@ def _iterated(target: ast.expr, iterable: ast.expr, name: str) -> tuple[ast.expr
 
 
 def _is_leaf(write: Written) -> bool:
-    """Whether the tensor behind the views is a leaf that requires grad, which may not be written at all."""
+    """True if the tensor behind the views is a leaf that requires grad, which may not be written at all."""
     made = write.story.innermost_new(write.hazard.tensor, write.hazard.call or 0) if write.hazard.tensor else None
     known = write.story.bindings.by_storage.get(made.inputs[0].storage or -1, ()) if made is not None else ()
     return any(write.story.observations[t].is_trainable for t in known)
 
 
 def _is_kept_for_backward(write: Written) -> bool:
-    """Whether backward needs the values that the write is to change, as of ``row *= scale`` where `scale`
+    """True if backward needs the values that the write is to change, as of ``row *= scale`` where `scale`
     requires grad: the next pass writes the same memory, and backward would refuse it then."""
     call = write.call
     if call is None or call.does("saves nothing") or call.does("overwrites"):
@@ -114,7 +114,7 @@ def base_name(story: Story, made: CallEvent | None) -> str | None:
 
 
 def is_seen_through_its_base(write: Written) -> bool:
-    """Whether somebody may read the tensor behind the written view afterwards, and is to see the write there."""
+    """True if somebody may read the tensor behind the written view afterwards, and is to see the write there."""
     tensor = write.hazard.tensor
     made = write.story.innermost_new(tensor, write.hazard.call or 0) if tensor is not None else None
     name = base_name(write.story, made) if made is not None and made.kind == "view" else None

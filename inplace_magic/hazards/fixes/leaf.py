@@ -40,7 +40,7 @@ def for_a_leaf(write: Written) -> Fix | None:
 
 
 def _goes_on(write: Written, path: str) -> bool:
-    """Whether a written view is computed with afterwards: ``flat = leaf.view(-1, 4)`` is, ``row = leaf[0]``, through
+    """True if a written view is computed with afterwards: ``flat = leaf.view(-1, 4)`` is, ``row = leaf[0]``, through
     which values are set, is not."""
     return any(not _is_printed(write, node) for node in loads_after(write.listing, write.statement, path))
 
@@ -55,7 +55,7 @@ def _saying(fix: Fix | None, sentence: str) -> Fix | None:
 
 
 def _leaf_is_needed(write: Written) -> bool:
-    """Whether the name must go on to mean the leaf: its gradient is read, or a loop comes back to the line with it."""
+    """True if the name must go on to mean the leaf: its gradient is read, or a loop comes back to the line with it."""
     listing, statement = write.listing, write.statement
     if not listing.whole or any(True for _ in loads_after(listing, statement, f"{write.path}.grad")):
         return True
@@ -99,7 +99,7 @@ def _under(write: Written, mode: str, sentence: str) -> Fix | None:
 
 
 def _updates(statement: ast.stmt, path: str | None) -> bool:
-    """Whether a statement plainly writes a variable in place, or another one of the same module: ``m.bias`` beside
+    """True if a statement plainly writes a variable in place, or another one of the same module: ``m.bias`` beside
     ``m.weight``."""
     owner = path.rpartition(".")[0] if path is not None else ""
     target = target_of(statement)
@@ -121,7 +121,7 @@ def is_update(call: CallEvent) -> bool:
 
 
 def is_computed(made: CallEvent | None) -> bool:
-    """Whether a call computed the leaf from other tensors; what it gave was made to require grad afterwards. A copy of
+    """True if a call computed the leaf from other tensors; what it gave was made to require grad afterwards. A copy of
     data, or new memory, is rather the beginning of something that is to be learned."""
     if made is None or made.callsite is None or made.kind == "view" or not made.inputs:
         return False

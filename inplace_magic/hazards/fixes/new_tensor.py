@@ -70,14 +70,14 @@ def cloned_first(write: Written) -> Fix | None:
 
 
 def _writes_more(write: Written) -> bool:
-    """Whether the statement writes other variables as well: ``i.sigmoid_(), f.sigmoid_()``."""
+    """True if the statement writes other variables as well: ``i.sigmoid_(), f.sigmoid_()``."""
     calls = (node for node in ast.walk(write.statement) if isinstance(node, ast.Call))
     bases = {path_text(base) for node in calls if (base := chain_base(node)) is not node}
     return bool(bases - {write.path, None})
 
 
 def _would_promote(write: Written) -> bool:
-    """Whether the out-of-place twin gives another dtype: ``half += single`` stays half, ``half + single`` does not."""
+    """True if the out-of-place twin gives another dtype: ``half += single`` stays half, ``half + single`` does not."""
     call, meta = write.call, write.meta
     if call is None or meta is None or not (call.does("shifts") or call.does("scales")):
         return False
@@ -113,7 +113,7 @@ def _given(write: Written, node: ast.expr | None) -> Fix | None:
 
 
 def is_array(write: Written) -> bool:
-    """Whether the line writes an array on a tensor's memory: it does so by no call of torch."""
+    """True if the line writes an array on a tensor's memory: it does so by no call of torch."""
     named = (write.path in foreign.names for foreign in write.story.trace.foreign if write.path is not None)
     return write.call is None and (write.hazard.call is None or any(named))
 
@@ -175,7 +175,7 @@ def from_the_hook(write: Written) -> Fix | None:
 
 
 def _is_hook(write: Written, scope: ast.FunctionDef) -> bool:
-    """Whether a function is handed to ``register_forward_hook``, itself or by the function that makes it, and is
+    """True if a function is handed to ``register_forward_hook``, itself or by the function that makes it, and is
     called nowhere."""
     outer = write.listing.scope_of(scope)
     makers = {scope.name, outer.name} if isinstance(outer, ast.FunctionDef) else {scope.name}

@@ -26,7 +26,7 @@ def copied_where_taken(write: Written) -> Fix | None:
 
 
 def _is_bound_before(listing: Listing, node: ast.expr) -> bool:
-    """Whether the name that an expression is given is given something above as well, as before a loop: one copy alone
+    """True if the name that an expression is given is given something above as well, as before a loop: one copy alone
     would leave that as it is."""
     statement = listing.parents.get(node)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):

@@ -82,7 +82,7 @@ def _cloned_before_return(write: Written) -> Fix | None:
 
 
 def _read_again(write: Written) -> bool:
-    """Whether torch reads the memory that NumPy wrote after that: then the write was meant for it as well."""
+    """True if torch reads the memory that NumPy wrote after that: then the write was meant for it as well."""
     story = write.story
     storages = {m.storage for c in story.trace.calls for m in c.inputs if m.tensor == write.hazard.tensor}
     noticed = max((f.noticed for f in story.trace.foreign if f.storage in storages), default=len(story.trace.calls))

@@ -24,7 +24,7 @@ _IN_PLACE = re.compile(r"[^_\W]_\(|\bout=|\.data\b")
 
 
 def leaves_a_write(write: Written, fix: Fix) -> bool:
-    """Whether a fix at the line that writes leaves another line writing what was saved, by a name of its own."""
+    """True if a fix at the line that writes leaves another line writing what was saved, by a name of its own."""
     path, first = write.path, write.statement
     lines = {line for edit in fix.edits for line in range(edit.first, max(edit.last, edit.first) + 1)}
     if write.hazard.saved is None or path is None or first.lineno not in lines or write.mutation is None:
@@ -85,7 +85,7 @@ def _of_a_line(old: str, new: str) -> str:
 
 
 def _writes(line: str) -> bool:
-    """Whether a statement writes in place, as its text says it."""
+    """True if a statement writes in place, as its text says it."""
     try:
         statement = ast.parse(line).body[0]
     except (SyntaxError, IndexError):  # the head of a block, a part of a statement
@@ -94,7 +94,7 @@ def _writes(line: str) -> bool:
 
 
 def _imports(hunk: Hunk) -> bool:
-    """Whether all that it adds is imports."""
+    """True if all that it adds is imports."""
     return set(hunk.new) > set(hunk.old) and all(
         line.lstrip().startswith(("import ", "from ")) for line in hunk.new if line not in hunk.old
     )

@@ -78,7 +78,7 @@ def _is_step(hazard: Hazard) -> bool:
 
 
 def _may_go_below(write: Written, backward: CallEvent, step: Stepped | None) -> bool:
-    """Whether the write would do the same after `backward`: nobody reads the written memory in between, and a step
+    """True if the write would do the same after `backward`: nobody reads the written memory in between, and a step
     does not find other gradients there."""
     story, hazard = write.story, write.hazard
     wrote = hazard.call if hazard.call is not None else -1
@@ -101,7 +101,7 @@ def _may_go_below(write: Written, backward: CallEvent, step: Stepped | None) -> 
 
 
 def _takes_others(step: Stepped) -> bool:
-    """Whether a write of the user's own reads anything but what it writes, such as the gradients."""
+    """True if a write of the user's own reads anything but what it writes, such as the gradients."""
     alike = (call for call in step.story.trace.calls if call.callsite == step.wrote.callsite and call.mutations)
     return any(meta.tensor not in step.leaves for call in alike for meta in call.inputs if meta.shape != ())
 

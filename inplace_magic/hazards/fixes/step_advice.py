@@ -139,7 +139,7 @@ def cut_off(
 
 
 def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
-    """Whether ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
+    """True if ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
     of the notebook leads to."""
     node = expressions.parse(name)
     if isinstance(node, ast.Name):

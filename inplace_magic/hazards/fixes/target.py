@@ -58,7 +58,7 @@ class Written:
 
     @property
     def is_of_a_leaf(self) -> bool:
-        """Whether the written tensor is a leaf that requires grad."""
+        """True if the written tensor is a leaf that requires grad."""
         return self.meta is not None and self.meta.is_trainable
 
     def fix(self, edit: Edit | None, price: int | None = None, sentence: str = "") -> Fix | None:

@@ -54,7 +54,7 @@ def in_each_slot(write: Written) -> Fix | None:
 
 
 def _is_of_the_class(write: Written, path: str) -> bool:
-    """Whether a class binds the attribute, so that its objects begin with one tensor: copies of it come too late."""
+    """True if a class binds the attribute, so that its objects begin with one tensor: copies of it come too late."""
     owner, _, attribute = path.rpartition(".")
     bodies = (node.body for node in write.listing.nodes if isinstance(node, ast.ClassDef))
     entries = [entry for body in bodies for entry in body if isinstance(entry, (ast.Assign, ast.AnnAssign))]
@@ -64,7 +64,7 @@ def _is_of_the_class(write: Written, path: str) -> bool:
 
 
 def _taken_elsewhere(write: Written, path: str) -> bool:
-    """Whether ``self.state`` gets out of its object another way, too: ``state = env.state``."""
+    """True if ``self.state`` gets out of its object another way, too: ``state = env.state``."""
     attribute = path.rpartition(".")[2]
     aliases = write.story.trace.aliases
     return "." in path and any(a.source.endswith(f".{attribute}") and a.target != "return" for a in aliases)

@@ -55,7 +55,7 @@ class Row:
     came: str = ""
     cures: Cures = field(default_factory=Cures)
     every_call: bool = True
-    """Whether it rests on something not having happened."""
+    """True if it rests on something not having happened."""
 
 
 def rules_of(table: tuple[Row, ...]) -> tuple[Rule, ...]:

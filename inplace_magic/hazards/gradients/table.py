@@ -232,7 +232,10 @@ TABLE = (
             "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
             "gradients of other tensors ({named}), which nothing moves. PyTorch gives no error."
         ),
-        fix=N_("Make the optimizer after the model has the parameters to be trained, or give it the new ones."),
+        fix=N_(
+            "If the loss is computed from these parameters, remove what detaches the loss, such as `detach()` or "
+            "`no_grad`. If the model has new ones, make the optimizer after them, or give them to it."
+        ),
         wrote=N_("moves nothing here"),
         came=N_("filled here"),
     ),

@@ -27,23 +27,28 @@ class _Cut:
     leaf: int
     call: CallEvent
     from_the_leaf: bool
-    """Whether the history ends at the parameter itself, so that there never was one."""
+    """True if the history ends at the parameter itself, so that there never was one."""
 
 
 def unarrived(story: Story) -> Iterator[Found]:
     """Yield the lines that cut what was computed from parameters off, so that steps leave these as they are."""
     waiting = _waiting(story)
-    told: dict[Callsite, list[tuple[_Cut, CallEvent, int]]] = {}
-    for cut, read, backward in _followed(story, waiting) if waiting else ():
+    found = list(_followed(story, waiting)) if waiting else []
+    last: dict[int, int] = {}  # parameter → the backward right before the step: earlier ones may be for other networks
+    for cut, _read, backward in found:
+        if backward < waiting[cut.leaf].call:
+            last[cut.leaf] = max(backward, last.get(cut.leaf, backward))
+    by_site: dict[Callsite, list[tuple[_Cut, CallEvent, int]]] = {}
+    for cut, read, backward in found:
         site = cut.call.callsite
         meant = waiting[cut.leaf].moved == 0 or cut.call.grad_enabled or not cut.from_the_leaf
-        if site is not None and read.callsite is not None and meant:
-            told.setdefault(site, []).append((cut, read, backward))
-    for cuts in told.values():
+        if site is not None and read.callsite is not None and meant and last.get(cut.leaf, backward) == backward:
+            by_site.setdefault(site, []).append((cut, read, backward))
+    for cuts in by_site.values():
         cut, read, backward = cuts[0]
         step = waiting[cut.leaf]
-        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
         before = [each.call for each, _, _ in cuts if each.call.index < step.call] or [cut.call]  # those of one pass
+        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
         yield Found({**calls, "step": step}, None, cut.leaf, *_words(story, cut, before, waiting))
 
 

@@ -86,7 +86,7 @@ def _surprise(story: Story, handed: Handed) -> CallEvent | None:
 
 
 def _is_one_of_several_writes(story: Story, handed: Handed) -> bool:
-    """Whether a statement that is there for its effect alone goes on to write what the function gives it: that of
+    """True if a statement that is there for its effect alone goes on to write what the function gives it: that of
     ``soften(loudest(pings))``, where `soften` writes, too."""
     caller = handed.run.caller
     writes = story.writes_to_memory(handed.mutation.storage)
@@ -99,7 +99,7 @@ def _is_one_of_several_writes(story: Story, handed: Handed) -> bool:
 
 
 def _is_a_side_effect(story: Story, handed: Handed) -> bool:
-    """Whether the function wrote on the way to something else, and not a state that goes on from there."""
+    """True if the function wrote on the way to something else, and not a state that goes on from there."""
     call, measured = handed.call, is_measured(story, handed)
     if _is_handed_as_a_copy(story, handed) and not is_called_alone(handed.run.caller):
         return gives_what_it_computed(story, handed, numbers=False)
@@ -122,14 +122,14 @@ def _is_a_side_effect(story: Story, handed: Handed) -> bool:
 
 
 def _is_taken_for_a_copy(handed: Handed) -> bool:
-    """Whether the line wrote what ``votes = scores.detach()`` had given another name."""
+    """True if the line wrote what ``votes = scores.detach()`` had given another name."""
     bound = (view.callsite.bound for view in handed.views if view.callsite is not None)
     named = any(names is not None and handed.parameter not in names for names in bound)
     return named and any(view.does("may hand back") for view in handed.views)
 
 
 def _is_handed_as_a_copy(story: Story, handed: Handed) -> bool:
-    """Whether the caller's statement itself took what it hands over, as ``preview(image.detach())`` does: nobody else
+    """True if the caller's statement itself took what it hands over, as ``preview(image.detach())`` does: nobody else
     has it, so the function may as well write it, were it a copy."""
     view = story.innermost_new(handed.tensor, handed.run.first)
     taken = view is not None and view.does("may hand back") and view.callsite is not None
@@ -137,7 +137,7 @@ def _is_handed_as_a_copy(story: Story, handed: Handed) -> bool:
 
 
 def _keeps_what_it_computed(story: Story, handed: Handed) -> bool:
-    """Whether the function gave a result to an attribute or an entry, ``self.product += (x * y).sum()``, and so was
+    """True if the function gave a result to an attribute or an entry, ``self.product += (x * y).sum()``, and so was
     called for that."""
     sites = (call.callsite for call in handed.run.calls(story) if call is not handed.call)
     targets = [target for site in sites if site is not None for target in site.targets or ()]
@@ -146,29 +146,34 @@ def _keeps_what_it_computed(story: Story, handed: Handed) -> bool:
 
 def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent | None:
     """The first call after the run, outside of the function, that reads the memory in a way in which the caller knew
-    it: by a path, where the function gave it back; None where it was written anew before."""
+    it: by a path, where the function gave it back; None where it was written anew before. A call that reads values
+    comes before one that only takes a view."""
     run, storage = handed.run, handed.mutation.storage
     by_shape = handed.call.kind != "in-place"  # a shape is one tensor's own
     tensors = (handed.mutation.tensor,) if by_shape else handed.tensors(story)
     reads = {read.index: read for each in tensors for read in story.given_to.get(each, ())}
     made = {output.tensor for each in run.calls(story) for output in each.outputs} - {handed.tensor}
+    view = None
     for at in sorted(reads):
         read = reads[at]
         if at <= run.last or read.callsite is None or read.error is not None:
             continue
         if read.does("overwrites"):
-            return None
+            return view
         asks_nothing = read.kind == "metadata" or read.does("sets gradient") or not read.looks_at_values
         if asks_nothing or read.callsite.is_below_function(handed.inside):
             continue
         known = (m.tensor for m in read.inputs if m.storage == storage and not is_of(story, m.tensor, made, at))
-        if any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):
+        if not any(path is None or _is_read_as(read, handed, tensor, path) for tensor in known):
+            continue
+        if read.kind != "view":
             return read
-    return None
+        view = view or read
+    return view
 
 
 def _is_read_as(read: CallEvent, handed: Handed, tensor: int, path: str) -> bool:
-    """Whether a call reads a tensor by a path of the caller's, and not by what came back."""
+    """True if a call reads a tensor by a path of the caller's, and not by what came back."""
     caller, site = handed.run.caller, read.callsite
     at = level(site, caller)
     if site is None or at is None or path not in paths_read(site, caller) or not reads_it_as(read, at, tensor, path):

@@ -62,7 +62,7 @@ def shared_by_objects(story: Story) -> Iterator[SharedContainer]:
 
 
 def is_container(value: ast.expr | None) -> bool:
-    """Whether an expression makes a dictionary or list: ``{}``, ``[]``, ``defaultdict(…)``."""
+    """True if an expression makes a dictionary or list: ``{}``, ``[]``, ``defaultdict(…)``."""
     if isinstance(value, ast.Call):
         path = expressions.path_text(value.func) or ""
         return path.rpartition(".")[2] in _MAKERS
@@ -195,7 +195,7 @@ def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> 
 
 
 def _left_out(site: Callsite, name: str) -> bool:
-    """Whether a name is a parameter with a default, bound to nothing else, that the caller gave no argument for."""
+    """True if a name is a parameter with a default, bound to nothing else, that the caller gave no argument for."""
     node = expressions.parse(site.caller.expression) if site.caller is not None else None
     if site.caller is None or name not in site.shared_defaults or not isinstance(node, ast.Call):
         return False

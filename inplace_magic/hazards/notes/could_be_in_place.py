@@ -81,7 +81,7 @@ def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | 
 
 
 def _written_by_the_user(call: CallEvent) -> bool:
-    """Whether the call stands in the user's own line, or is the whole of a module that the user put there."""
+    """True if the call stands in the user's own line, or is the whole of a module that the user put there."""
     if call.callsite is None or call.callsite.direct:
         return True
     module, _, name = call.name.rpartition(".")

@@ -104,7 +104,7 @@ def _bound_by(statement: str) -> set[str]:
 
 @cache
 def _goes_on_from_itself(statement: str) -> bool:
-    """Whether a statement reads what it binds: ``total += loss``, ``h = cell(x, h)``."""
+    """True if a statement reads what it binds: ``total += loss``, ``h = cell(x, h)``."""
     node = parse(statement)
     if isinstance(node, ast.AugAssign):
         return True

@@ -52,7 +52,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _is_reached(story: Story, storage: int) -> bool:
-    """Whether a name of the user's leads to the memory at the end."""
+    """True if a name of the user's leads to the memory at the end."""
     return any(tensor in story.names for tensor in story.bindings.by_storage.get(storage, ()))
 
 
@@ -61,7 +61,7 @@ def _activation(meta: TensorMetadata, storage: Storage) -> bool:
 
 
 def _outlives(storage: Storage, rebinding: CallEvent) -> bool:
-    """Whether the memory was still there when the next call but one began: not merely until the name moved on."""
+    """True if the memory was still there when the next call but one began: not merely until the name moved on."""
     return storage.ended is None or storage.ended > rebinding.index + 1
 
 

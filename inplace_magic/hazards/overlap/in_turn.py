@@ -8,7 +8,6 @@ first call has written (``operand-overwritten-first``). Of two parts that change
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -19,6 +18,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.overlap.swapped import Copy, copy_of
+from inplace_magic.hazards.references.origins import scaled_before
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region
@@ -32,7 +32,7 @@ class _Go:
 
     site: Callsite | None = None
     copied: bool = False
-    """Whether the line has moved a row in this pass."""
+    """True if the line has moved a row in this pass."""
     replaced: dict[tuple[int | None, Region], Region] = field(default_factory=dict)
     lines: dict[int | None, Callsite] = field(default_factory=dict)
     """By memory: the line that moves its rows."""
@@ -180,7 +180,7 @@ def operand_overwritten_first(story: Story) -> Iterator[Hazard]:
         if site is None or site in seen or call.error is not None or len(call.mutations) != 1:
             continue
         tensor = call.mutations[0].tensor
-        scaling = _scaled_before(story, call, site, tensor)
+        scaling = scaled_before(story, call)
         name = story.bindings.written_name(scaling, tensor) if scaling is not None else None
         if scaling is not None and name is not None and _is_read_whole(story, scaling, call, tensor):
             seen.add(site)
@@ -200,17 +200,6 @@ def operand_overwritten_first(story: Story) -> Iterator[Hazard]:
                 tensor=tensor,
                 write=call,
             )
-
-
-def _scaled_before(story: Story, call: CallEvent, site: Callsite, tensor: int) -> CallEvent | None:
-    """The call that scaled the tensor, on whose result the chain goes on."""
-    writes = story.writes_to_storage.get(call.mutations[0].storage or 0, [])
-    place = bisect_left(writes, call.index, key=lambda write: write[0].index) - 1
-    earlier, mutation = writes[place] if place >= 0 else (call, call.mutations[0])
-    at = earlier.callsite
-    if at is None or at == site or mutation.tensor != tensor or not site.same_statement(at):
-        return None
-    return earlier if earlier.does("scales") and site.expression.startswith(f"{at.expression}.") else None
 
 
 def _is_read_whole(story: Story, scaling: CallEvent, adding: CallEvent, tensor: int) -> bool:

@@ -51,13 +51,13 @@ class Stale:
 
 
 def is_there_to_be_written(story: Story, mutation: Mutation) -> bool:
-    """Whether a write meets a trained leaf or a gradient, which are there to be updated."""
+    """True if a write meets a trained leaf or a gradient, which are there to be updated."""
     meta = story.observations.get(mutation.tensor)
     return meta is None or meta.is_trainable or story.is_gradient(mutation)
 
 
 def began_as_a_buffer(story: Story, storage: int | None) -> bool:
-    """Whether a memory was made to be filled: ``torch.zeros``, ``empty``."""
+    """True if a memory was made to be filled: ``torch.zeros``, ``empty``."""
     maker = story.maker_of_storage(storage)
     return maker is not None and maker.does("buffer")
 

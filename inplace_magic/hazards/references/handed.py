@@ -27,7 +27,7 @@ class Run:
     """The call of the function."""
 
     def holds(self, index: int) -> bool:
-        """Whether a call was made in the run."""
+        """True if a call was made in the run."""
         return self.first <= index <= self.last
 
     def calls(self, story: Story) -> Iterator[CallEvent]:
@@ -132,7 +132,7 @@ def levels(site: Callsite) -> Iterator[tuple[Callsite, Callsite]]:
 
 
 def is_unfilled(story: Story, handed: Handed) -> bool:
-    """Whether the tensor began as a buffer, and nobody but this function has written it."""
+    """True if the tensor began as a buffer, and nobody but this function has written it."""
     if not began_as_a_buffer(story, handed.mutation.storage):
         return False
     before = (write for write in story.writes_to_memory(handed.mutation.storage) if write.at < handed.run.first)
@@ -140,7 +140,7 @@ def is_unfilled(story: Story, handed: Handed) -> bool:
 
 
 def is_given_back(story: Story, handed: Handed) -> bool:
-    """Whether the caller takes the very tensor, or something that holds it, from the call."""
+    """True if the caller takes the very tensor, or something that holds it, from the call."""
     returned = (("return", handed.parameter) == (a.target, a.source) for a in story.aliases.beside(handed.inside))
     if any(returned) or _is_returned_by_the_write(handed):
         return True
@@ -154,7 +154,7 @@ def is_given_back(story: Story, handed: Handed) -> bool:
 
 
 def _is_returned_by_the_write(handed: Handed) -> bool:
-    """Whether the function returns what the writing call gave, as ``return relu(x, inplace=True)`` does."""
+    """True if the function returns what the writing call gave, as ``return relu(x, inplace=True)`` does."""
     place: Callsite | None = handed.call.callsite
     if all(output.tensor != handed.tensor for output in handed.call.outputs):
         return False
@@ -176,7 +176,7 @@ def argument_of(story: Story, handed: Handed) -> str | None:
 
 
 def is_called_alone(caller: Callsite) -> bool:
-    """Whether the function was called as a statement of its own."""
+    """True if the function was called as a statement of its own."""
     return _is_all_of(caller.expression, caller.statement)
 
 
@@ -187,7 +187,7 @@ def _is_all_of(expression: str, statement: str) -> bool:
 
 
 def is_measured(story: Story, handed: Handed) -> bool:
-    """Whether the tensor was changed by something that had been computed from it in the same run: ``x -= x.mean()``, or
+    """True if the tensor was changed by something that had been computed from it in the same run: ``x -= x.mean()``, or
     ``low = x.min().item()`` above ``x -= low``."""
     own = set(handed.tensors(story))
     others = {meta.tensor for meta in handed.call.inputs} - own
@@ -210,8 +210,8 @@ def is_measured(story: Story, handed: Handed) -> bool:
 
 
 def goes_on(story: Story, handed: Handed, *, in_other_runs: bool = False) -> bool:
-    """Whether the line wrote the same elements at another time as well, as it does with a state; or only whether it did
-    so in another run."""
+    """True if the line wrote the same elements at another time as well, as it does with a state; with `in_other_runs`:
+    in another run."""
     call, reach = handed.call, reach_of_write(handed.call, handed.mutation)
     others = (write for write in story.writes_to_memory(handed.mutation.storage) if write.site == call.callsite)
     return any(
@@ -225,7 +225,7 @@ def goes_on(story: Story, handed: Handed, *, in_other_runs: bool = False) -> boo
 
 
 def is_written_again(story: Story, handed: Handed) -> bool:
-    """Whether the run wrote the same elements more than once."""
+    """True if the run wrote the same elements more than once."""
     reach = reach_of_write(handed.call, handed.mutation)
     writes = (w for w in story.writes_to_memory(handed.mutation.storage) if handed.run.holds(w.at))
     return any(
@@ -238,7 +238,7 @@ def is_written_again(story: Story, handed: Handed) -> bool:
 
 
 def gives_what_it_computed(story: Story, handed: Handed, *, numbers: bool, least: float = 0) -> bool:
-    """Whether something that was computed from the written values left the run: a tensor of so many bytes at least, or
+    """True if something that was computed from the written values left the run: a tensor of so many bytes at least, or
     a number where those count."""
     own = set(handed.tensors(story))
     known = set(own)

@@ -69,7 +69,7 @@ def _holder(path: str) -> str | None:
 
 
 def reshaped(call: CallEvent) -> bool:
-    """Whether a call gave a tensor another shape, as ``unsqueeze_`` does, and left its values and their order."""
+    """True if a call gave a tensor another shape, as ``unsqueeze_`` does, and left its values and their order."""
     if call.kind != "metadata" or call.does("turns"):
         return False
     shapes = {meta.tensor: meta.shape for meta in call.inputs}
@@ -77,7 +77,7 @@ def reshaped(call: CallEvent) -> bool:
 
 
 def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:
-    """Whether a write gave the tensor a second name, as ``probs = logs.exp_()`` does, and its function reads it by that
+    """True if a write gave the tensor a second name, as ``probs = logs.exp_()`` does, and its function reads it by that
     one later on: it is taken for another tensor then. A sum that gets a name is still a sum."""
     name = name_given_by_the_write(owned)
 
@@ -90,8 +90,17 @@ def is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Ow
     return next(story.readers(mutation.tensor, call.index, counts), None) is not None
 
 
+def is_over(story: Story, owned: Owned, read: CallEvent, at: Callsite, tensor: int) -> bool:
+    """True if the name that a write gave the tensor stands for something else by the time of a read, or from this very
+    statement on: ``actual = clamp_(x)``, a look at it, and then ``actual = clamp_max(x)``, is one step after the other.
+    """
+    name = name_given_by_the_write(owned)
+    bound = story.bindings.bound_last(owned.site.function, name or "", read.index)
+    return name in (at.bound or ()) or (bound is not None and bound[1] != tensor)
+
+
 def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: int) -> bool:
-    """Whether a custom ``Function`` wrote its input and said so with ``mark_dirty``: what was written then has the
+    """True if a custom ``Function`` wrote its input and said so with ``mark_dirty``: what was written then has the
     history of that function, also for those who held it before."""
     owner = call.callsite.function.rpartition(".")[0].rpartition(".")[2] if call.callsite is not None else ""
     given = next((meta for meta in read.inputs if meta.tensor == tensor), None)
@@ -124,7 +133,7 @@ def _named_with(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tupl
 
 
 def is_bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, tensor: int) -> bool:
-    """Whether the name pointed to something else again before the read."""
+    """True if the name pointed to something else again before the read."""
     bound = story.bindings.bound_last(owned.site.function, path, read)
     return bound is not None and bound[0] >= wrote and bound[1] != tensor
 
@@ -132,7 +141,7 @@ def is_bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, 
 def is_given_again(
     story: Story, owned: Owned, alias: AliasStatement | None, at: Callsite, wrote: int, read: int
 ) -> bool:
-    """Whether a statement between the write and the read gave the tensor that name once more: it is read as written."""
+    """True if a statement between the write and the read gave the tensor that name once more: it is read as written."""
     again = [
         other
         for other in story.aliases.beside(owned.site)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Container, Iterator
 
 from inplace_magic.analysis.story import Story
@@ -13,7 +14,7 @@ _MOST = 32
 
 
 def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    """Whether what a call wrote depends on what stood there, so that the same write done twice gives something else.
+    """True if what a call wrote depends on what stood there, so that the same write done twice gives something else.
 
     ``x += 1`` does by itself, ``x[0] = 1`` does not; ``boxes[:, 0] = width - boxes[:, 0]`` does, since the value that
     is assigned was computed from the very memory in the same run of the function. What ``out=x`` takes does where `x`
@@ -38,7 +39,7 @@ def _goes_to_out(call: CallEvent) -> bool:
 
 
 def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    """Whether a written value was computed from what stood in the memory, and from numbers, alone."""
+    """True if a written value was computed from what stood in the memory, and from numbers, alone."""
     made = list(_made_for(story, call, mutation))
     known = {output.tensor for each in made if each.inputs for output in each.outputs}
     given = [meta for each in (call, *made) for meta in each.inputs if meta.tensor not in known]
@@ -46,7 +47,7 @@ def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool
 
 
 def is_of(story: Story, tensor: int, wholes: Container[int], before: int) -> bool:
-    """Whether a tensor is one of several, or a view of one."""
+    """True if a tensor is one of several, or a view of one."""
     while tensor not in wholes:
         taken = story.innermost_new(tensor, before)
         if taken is None or taken.kind != "view" or not taken.inputs or taken.inputs[0].tensor == tensor:
@@ -69,3 +70,19 @@ def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Cal
         yield made
         if all(given.storage != mutation.storage for given in made.inputs):
             todo += [given.tensor for given in made.inputs]
+
+
+def scaled_before(story: Story, call: CallEvent) -> CallEvent | None:
+    """Return the first half of ``average.mul_(0.9).add_(p, alpha=0.1)`` for the second one: the call that scaled the
+    tensor, on whose result the chain goes on."""
+    if not call.does("shifts") or len(call.mutations) != 1 or call.callsite is None:
+        return None
+    writes = story.writes_to_storage.get(call.mutations[0].storage or 0, [])
+    place = bisect_left(writes, call.index, key=lambda write: write[0].index) - 1
+    if place < 0:
+        return None
+    (earlier, mutation), site = writes[place], call.callsite
+    at = earlier.callsite
+    if at is None or at == site or mutation.tensor != call.mutations[0].tensor or not site.same_statement(at):
+        return None
+    return earlier if earlier.does("scales") and site.expression.startswith(f"{at.expression}.") else None

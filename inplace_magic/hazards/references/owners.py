@@ -51,7 +51,7 @@ def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str 
 
 
 def _is_result_of(story: Story, call: CallEvent, site: Callsite, path: str) -> bool:
-    """Whether the parameter was bound anew only by this very call or later; or by calls that gave back what they were
+    """True if the parameter was bound anew only by this very call or later; or by calls that gave back what they were
     given, as ``x = x.float()`` does where `x` has that dtype."""
     bound = story.bindings.scopes[(site.function, path)]
     return all(at >= call.index or tensor in story.calls[at].gave_back for at, tensor in bound)

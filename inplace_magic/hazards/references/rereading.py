@@ -18,7 +18,7 @@ from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 
 def comes_later(at: Callsite, owned: Owned) -> bool:
-    """Whether a place in the owner's function can be reached, by the same run of that function, after the write. The
+    """True if a place in the owner's function can be reached, by the same run of that function, after the write. The
     cell itself runs once; in any other function only what stands below the write counts, since a read above it
     belongs to another run, in which the names are bound anew. After ``return`` there is nothing."""
     if owned.site.function == "<module>":
@@ -41,7 +41,7 @@ def in_the_next_pass(story: Story, at: Callsite, owned: Owned, aliases: Sequence
 
 
 def in_the_next_run(story: Story, at: Callsite, owned: Owned, names: dict[str, AliasStatement | None]) -> bool:
-    """Whether `at` is where the function begins with ``bias = mask.float()``, which gave `mask` itself, and its caller
+    """True if `at` is where the function begins with ``bias = mask.float()``, which gave `mask` itself, and its caller
     hands the same `mask` to each run: the next one then takes what this one wrote for the mask."""
     site = owned.site
     for alias in names.values():
@@ -58,14 +58,14 @@ def in_the_next_run(story: Story, at: Callsite, owned: Owned, names: dict[str, A
 
 
 def reads_what_was_written(read: CallEvent, write: CallEvent, mutation: Mutation) -> bool:
-    """Whether a read can see the written elements; ``u[i + 1]`` does not where ``new[i] = …`` wrote."""
+    """True if a read can see the written elements; ``u[i + 1]`` does not where ``new[i] = …`` wrote."""
     if not read.does("gives item") or read.kind != "view" or mutation.region is None:
         return True
     return may_meet(region_of(read.outputs[0]), mutation.region)
 
 
 def reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:
-    """Whether a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
+    """True if a read in the very statement of the write is the statement's own other operand: ``self.branch(x) + x``;
     and not a call that takes what the write gave: ``self.fc(dropout(x, inplace=True))``."""
     same_statement = (at.line, at.statement) == (owned.site.line, owned.site.statement)
     if not same_statement or at != read or at.expression == owned.site.expression:
@@ -75,7 +75,7 @@ def reads_beside(at: Callsite, owned: Owned, read: Callsite) -> bool:
 
 
 def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:
-    """Whether a call can have read the tensor by this name: in ``span = high - low`` it is the operand in its place."""
+    """True if a call can have read the tensor by this name: in ``span = high - low`` it is the operand in its place."""
     if at != read.callsite or not at.direct:
         return True
     listed = expressions.operands(at.expression, method=read.does("method"))
@@ -94,7 +94,7 @@ def is_no_tensor(node: ast.AST) -> bool:
 
 
 def _is_read_in(operand: ast.expr, path: str) -> bool:
-    """Whether an operand is the path, or may have been computed from it."""
+    """True if an operand is the path, or may have been computed from it."""
     name = expressions.path_text(operand)
     if name is not None:
         return name == path

@@ -23,12 +23,12 @@ _VIEWS_OF_VIEWS = 4
 
 
 def are_taken_for_two(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
-    """Whether the program takes a buffer's two names for two tensors."""
+    """True if the program takes a buffer's two names for two tensors."""
     return names_given_at_once(alias) or _both_are_written(story, alias, mutation) or is_noted(story, alias, mutation)
 
 
 def is_noted(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
-    """Whether ``before = self.mean`` notes a value and is no short name for the state: ``self.mean += x - before``
+    """True if ``before = self.mean`` notes a value and is no short name for the state: ``self.mean += x - before``
     writes by the one and reads by the other, and no line of the function writes by ``before``."""
     if alias.source.isidentifier() or not alias.target.isidentifier():
         return False
@@ -87,7 +87,7 @@ def names_given_at_once(alias: AliasStatement) -> bool:
 
 
 def goes_on_as_two(story: Story, alias: AliasStatement, name: str, at: Callsite) -> bool:
-    """Whether a name that was given at once with another one is used after a read of that: in ``d = r = f()`` one may
+    """True if a name that was given at once with another one is used after a read of that: in ``d = r = f()`` one may
     work by `r` and hand on `d`, as long as the first is then done with."""
     listing = whole_listing(story.trace, at) if names_given_at_once(alias) else None
     statement = listing.statement_at(at) if listing is not None else None
@@ -125,7 +125,7 @@ def sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
 
 
 def hands_out_another_name(owned: Owned) -> bool:
-    """Whether the writing call looks as if it gave a new tensor: its result is used, and not bound to the same name."""
+    """True if the writing call looks as if it gave a new tensor: its result is used, and not bound to the same name."""
     site = owned.site
     node = expressions.parse(site.expression)
     if not isinstance(node, ast.Call):

@@ -127,7 +127,7 @@ def _handed_at(story: Story, call: CallEvent, names: set[str]) -> int | None:
 
 
 def wrote_while_making(story: Story, call: CallEvent, write: Write) -> bool:
-    """Whether a write belongs to how a function made a tensor that it then gave away: ``x = zeros(n)``, ``x[0] += 1``,
+    """True if a write belongs to how a function made a tensor that it then gave away: ``x = zeros(n)``, ``x[0] += 1``,
     ``return {"x": x}``. Who has two names for it outside, got them after that."""
     site, maker = write.site, story.maker_of_storage(call.inputs[0].storage)
     made = maker.callsite if maker is not None else None
@@ -141,7 +141,7 @@ def wrote_while_making(story: Story, call: CallEvent, write: Write) -> bool:
 
 
 def ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
-    """Whether a statement was passed between two calls, by the lines of the calls in its function: each goes on below
+    """True if a statement was passed between two calls, by the lines of the calls in its function: each goes on below
     the one before, or a loop came round."""
     previous: int | None = None
     for index in range(first, last + 1):

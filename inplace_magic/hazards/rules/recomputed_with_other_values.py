@@ -54,7 +54,7 @@ def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
 
 
 def _of_a_forward(story: Story, parent: int) -> bool:
-    """Whether a call ran a custom function's forward, as Paddle's ``recompute`` is one."""
+    """True if a call ran a custom function's forward, as Paddle's ``recompute`` is one."""
     call = story.calls.get(parent)
     return call is not None and call.operation == "apply" and call.parent is None
 
@@ -91,7 +91,7 @@ def _read_at_another_version(
 
 
 def _changed(mutation: Mutation | None) -> bool:
-    """Whether a write can have changed values: of small tensors they are known."""
+    """True if a write can have changed values: of small tensors they are known."""
     return mutation is None or mutation.values_before is None or mutation.values_before != mutation.values_after
 
 

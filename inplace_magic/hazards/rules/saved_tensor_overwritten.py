@@ -109,7 +109,7 @@ def _only_write(story: Story, end: int, refusal: Refusal) -> Write | None:
 
 
 def _may_be_output_of(story: Story, write: Write, node: str | None) -> bool:
-    """Whether the tensor can be what the message calls ``output 0 of Add``; of a tensor without a node it says no such
+    """True if the tensor can be what the message calls ``output 0 of Add``; of a tensor without a node it says no such
     thing."""
     if write.call is None or write.mutation is None:
         return True
@@ -189,14 +189,14 @@ def _is_parameter(story: Story, stale: _Stale) -> bool:
 
 
 def _is_state(story: Story, stale: _Stale) -> bool:
-    """Whether the written tensor is a leaf: a parameter, a buffer, data; not an activation of this forward pass."""
+    """True if the written tensor is a leaf: a parameter, a buffer, data; not an activation of this forward pass."""
     mutation = stale.culprit.mutation
     meta = story.observations.get(mutation.tensor) if mutation is not None else None
     return meta is not None and meta.is_leaf
 
 
 def _is_intact(stale: _Stale) -> bool:
-    """Whether every write is known to have gone to other elements than those saved."""
+    """True if every write is known to have gone to other elements than those saved."""
     saved = region_of(stale.saved)
     for write in stale.writes:
         if saved is None or write.call is None or write.mutation is None:

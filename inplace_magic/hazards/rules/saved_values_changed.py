@@ -85,7 +85,7 @@ def _how(story: Story, change: Change) -> str:
 
 
 def _is_of_data(story: Story, write: CallEvent, mutation: Mutation) -> bool:
-    """Whether ``.data`` gave the alias through which somebody wrote, and not DLPack, for example."""
+    """True if ``.data`` gave the alias through which somebody wrote, and not DLPack, for example."""
     made = story.innermost_new(mutation.tensor, write.index)
     while made is not None and made.inputs and not made.does("gives data"):
         made = story.innermost_new(made.inputs[0].tensor, made.index) if made.kind == "view" else None
@@ -128,7 +128,7 @@ def _message(
 
 
 def _is_state(story: Story, saved: SavedTensor) -> bool:
-    """Whether what was saved has no history, so that a write through ``.data`` spares autograd nothing: a buffer."""
+    """True if what was saved has no history, so that a write through ``.data`` spares autograd nothing: a buffer."""
     known = (story.observations.get(tensor) for tensor in story.bindings.by_storage.get(saved.storage or -1, ()))
     return all(meta is None or (meta.is_leaf and not meta.requires_grad) for meta in known)
 
@@ -167,10 +167,7 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
                 "is part of the computation, make a new tensor instead of writing into shared memory."
             )
         return told.format(line=line, name=variable or _("it"), saved=wording.spot(saved_site))
-    return _(
-        "Do not write through `.data`: make a new tensor instead (`torch.where`, `clamp`, a product with a mask), or "
-        "write into a clone."
-    )
+    return _("Do not write through `.data`: write into a clone, or make a new tensor.")
 
 
 RULE = Rule(check, {CODE: Cures((of_saved.version_kept,), (step_advice.advice,))})

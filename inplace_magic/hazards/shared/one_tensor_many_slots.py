@@ -81,7 +81,7 @@ def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]
 
 
 def _says_so(call: CallEvent) -> bool:
-    """Whether the line itself puts a tensor there several times: ``torch.cat([x, x])``, ``torch.stack([x] * 3)``."""
+    """True if the line itself puts a tensor there several times: ``torch.cat([x, x])``, ``torch.stack([x] * 3)``."""
     node = expressions.parse(call.callsite.expression) if call.callsite is not None else None
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None
     if isinstance(given, ast.BinOp) and isinstance(given.op, ast.Mult):
@@ -138,7 +138,7 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, s
 
 
 def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bool:
-    """Whether a line that led to a write says a name."""
+    """True if a line that led to a write says a name."""
     path = story.bindings.written_path(call, mutation.tensor)
     return any(owned.path == name for owned in owners_of(story, call, mutation, path))
 
@@ -164,7 +164,7 @@ def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> t
 
 
 def _is_keyed(one: str, other: str) -> bool:
-    """Whether two slots differ in a text, and so in a key of a dict: ``rates["a"]`` and ``rates["b"]``."""
+    """True if two slots differ in a text, and so in a key of a dict: ``rates["a"]`` and ``rates["b"]``."""
     differ = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
     return one[one.rfind("[", 0, differ) :].startswith('["')
 

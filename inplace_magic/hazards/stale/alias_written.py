@@ -17,6 +17,7 @@ from inplace_magic.hazards.references.old_names import (
     handed_out_as_two,
     is_bound_anew,
     is_given_again,
+    is_over,
     is_read_by_both,
     other_names,
     reshaped,
@@ -150,6 +151,8 @@ def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: 
                     continue
                 anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
                 alias = names[name]
+                if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
+                    continue
                 if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
                     continue
                 if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
@@ -234,7 +237,7 @@ def _hazard(
 
 
 def _gave_it_back(story: Story, write: CallEvent, tensor: int) -> bool:
-    """Whether what a line's expression gave is the tensor that it wrote: ``relu_(x)``, and not ``block(x)`` of which
+    """True if what a line's expression gave is the tensor that it wrote: ``relu_(x)``, and not ``block(x)`` of which
     only the first layer works in place."""
     last = write
     while (following := story.calls.get(last.index + 1)) is not None and following.callsite == write.callsite:
@@ -243,7 +246,7 @@ def _gave_it_back(story: Story, write: CallEvent, tensor: int) -> bool:
 
 
 def _are_parts_of_one_line(one: Callsite, other: Callsite) -> bool:
-    """Whether two different parts of one run of a line are meant, such as both operands of ``x + block(x)``."""
+    """True if two different parts of one run of a line are meant, such as both operands of ``x + block(x)``."""
     one_run = one.same_line(other) and one.same_run(other)
     return one_run and one.expression != other.expression != other.statement
 

@@ -39,7 +39,7 @@ _MOST = 512
 
 
 def normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
-    """Whether a write belongs to the normalisation of stored data that a model is trained on.
+    """True if a write belongs to the normalisation of stored data that a model is trained on.
 
     Args:
         story: the trace.
@@ -52,7 +52,7 @@ def normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
 
 
 def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
-    """Whether a line changes one sample after another, of those that lie in a list of pairs or dicts, and then the
+    """True if a line changes one sample after another, of those that lie in a list of pairs or dicts, and then the
     first one again, by nothing but what stands there and numbers: an augmentation that writes what is stored. Numbers
     alone that make it smaller or larger are none: so does friction.
 
@@ -72,7 +72,7 @@ def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bo
 
 
 def _comes_round(story: Story, call: CallEvent, storage: int) -> bool:
-    """Whether a line wrote some elements, other ones, and the first ones again, as with batches in each epoch."""
+    """True if a line wrote some elements, other ones, and the first ones again, as with batches in each epoch."""
     known = story.once(_rounds)
     if id(call.callsite) not in known:
         known[id(call.callsite)] = _rounds_of(story, call)
@@ -101,7 +101,7 @@ def _reaches(call: CallEvent) -> tuple[Region | None, ...]:
 
 
 def _only_normalised(story: Story, storage: int) -> bool:
-    """Whether every write of a memory subtracts or divides, each line by the same constants each time."""
+    """True if every write of a memory subtracts or divides, each line by the same constants each time."""
     constants: dict[Callsite | None, tuple[int, ...]] = {}
     for call, mutation in story.writes_to_storage.get(storage, ()):
         others = tuple(meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor)
@@ -115,7 +115,7 @@ def _only_normalised(story: Story, storage: int) -> bool:
 
 
 def _through_a_model(story: Story, after: TensorMetadata) -> bool:
-    """Whether the written tensor goes into a module's ``forward``."""
+    """True if the written tensor goes into a module's ``forward``."""
     return any(call.modules and call.grad_enabled for call in story.given_to.get(after.tensor, ()))
 
 
@@ -158,18 +158,18 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _is_fetching(site: Callsite) -> bool:
-    """Whether a line runs while an item is fetched: in a ``__getitem__``, or in a transform that it calls."""
+    """True if a line runs while an item is fetched: in a ``__getitem__``, or in a transform that it calls."""
     return any(place.function.endswith("__getitem__") for place in site.chain)
 
 
 def _is_of_the_item(story: Story, after: TensorMetadata) -> bool:
-    """Whether the memory was made while an item was fetched, so that it is that item's own."""
+    """True if the memory was made while an item was fetched, so that it is that item's own."""
     maker = story.maker_of_storage(after.storage)
     return maker is not None and maker.callsite is not None and _is_fetching(maker.callsite)
 
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
-    """Whether a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
+    """True if a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
     path = story.bindings.written_path(call, after.tensor)
     if path is None:
         return False
@@ -191,7 +191,7 @@ def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
 
 
 def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:
-    """Whether the function binds a name to a new dict of the old entries, and to nothing else."""
+    """True if the function binds a name to a new dict of the old entries, and to nothing else."""
     listing = listing_of(story.trace, site)
     statement = listing.statement_at(site) if listing is not None else None
     if listing is None or statement is None or not listing.whole:
@@ -232,7 +232,7 @@ class _Arrays:
         """By storage: whether its first edit met what an edit of another storage had left."""
 
     def holds(self, after: TensorMetadata) -> bool:
-        """Whether a tensor lies on memory that was there before any tensor."""
+        """True if a tensor lies on memory that was there before any tensor."""
         return after.storage in self._foreign
 
     def place_of(self, after: TensorMetadata, mutation: Mutation) -> tuple[object, bool]:

@@ -92,14 +92,14 @@ def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite
 
 
 def _filled(story: Story, mutation: Mutation, since: int, until: CallEvent) -> bool:
-    """Whether the memory was given new values between two writes, as a buffer is that each round uses again."""
+    """True if the memory was given new values between two writes, as a buffer is that each round uses again."""
     writes = story.writes_to_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
     between = (write for write, _mutation in writes if since < write.index < until.index)
     return any(write.does("overwrites") or write.does("sets item") for write in between)
 
 
 def _serves_otherwise(listing: Listing, loop: ast.AST, name: str) -> bool:
-    """Whether a name is read from a loop on, but by a statement that gives it another one."""
+    """True if a name is read from a loop on, but by a statement that gives it another one."""
     first = getattr(loop, "lineno", 0)
     for node in ast.walk(listing.scope_of(loop) if isinstance(loop, ast.stmt) else listing.tree):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node.lineno >= first:
@@ -136,7 +136,7 @@ def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str 
 
 
 def _is_read_elsewhere(story: Story, tensor: int, since: int, until: CallEvent) -> bool:
-    """Whether another function read a tensor between two runs of a line that writes it."""
+    """True if another function read a tensor between two runs of a line that writes it."""
     reads = story.given_between(tensor, since, until.index)
     return any(read.callsite is not None and not read.callsite.is_below_function(until.callsite) for read in reads)
 

@@ -94,7 +94,7 @@ def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutatio
 
 
 def _says_entry(kept: KeptByHook, site: Callsite) -> bool:
-    """Whether a statement says the container of a hook, and no other entry of it than the one that was kept."""
+    """True if a statement says the container of a hook, and no other entry of it than the one that was kept."""
     node = expressions.parse(site.statement)
     slices = (each.slice for each in ast.walk(node) if isinstance(each, ast.Subscript)) if node is not None else ()
     keys = {str(key.value) for key in slices if isinstance(key, ast.Constant)}
@@ -180,7 +180,7 @@ def _says_one(names: set[str], site: Callsite) -> bool:
 
 
 def _says(site: Callsite, name: str) -> bool:
-    """Whether a statement reads a variable or an attribute of this name."""
+    """True if a statement reads a variable or an attribute of this name."""
     node = expressions.parse(site.statement)
     inner = ast.walk(node.value if isinstance(node, ast.Assign) else node) if node is not None else ()
     return any(name in (getattr(each, "id", None), getattr(each, "attr", None)) for each in inner)

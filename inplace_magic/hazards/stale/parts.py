@@ -69,7 +69,7 @@ def _taken(story: Story) -> Iterator[Reference]:
 
 
 def _is_part(view: CallEvent) -> bool:
-    """Whether a call gave fewer elements of a tensor, or another tensor that many take for a copy. A reshaped tensor is
+    """True if a call gave fewer elements of a tensor, or another tensor that many take for a copy. A reshaped tensor is
     the whole in another form."""
     if len(view.outputs) != 1 or not view.inputs or view.outputs[0].tensor == view.inputs[0].tensor:
         return False
@@ -92,7 +92,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
 
 
 def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) -> bool:
-    """Whether a name serves to change the memory, as ``x *= first / (first - last)`` and ``x /= diagonal`` do, or was
+    """True if a name serves to change the memory, as ``x *= first / (first - last)`` and ``x /= diagonal`` do, or was
     given to the best so far. Else, what is read may be there to follow: a leader, a row that is tried again."""
     name, place = kept.holder, kept.place
     if place is None or is_the_best_so_far(story, place):
@@ -152,7 +152,7 @@ def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> b
 
 
 def _is_of_parameters(story: Story, mutation: Mutation) -> bool:
-    """Whether trained leaves lie in the memory, as `vector_to_parameters` puts them there: a network follows it."""
+    """True if trained leaves lie in the memory, as `vector_to_parameters` puts them there: a network follows it."""
     tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
     return any(story.observations[tensor].is_trainable for tensor in tensors if tensor in story.observations)
 

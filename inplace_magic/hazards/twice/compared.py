@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from inplace_magic.hazards.fixes.of_origin import (
     snapshot_taken,
     state_copied_where_taken,
 )
+from inplace_magic.hazards.references.origins import scaled_before
 from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.references.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.hazards.rule import row
@@ -26,7 +26,6 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
 
 _AT = attrgetter("at")
@@ -55,10 +54,11 @@ def compared_with_itself(story: Story) -> Iterator[Compared]:
             continue  # "are the two still tied?"
         if not same_elements(one, other):
             continue  # as nearly always
-        compares, scaling = call.does("compares"), _scaled_before(story, call)
-        if not (compares or scaling) or not _two_ways(story, call, one, other):
+        compares, before = call.does("compares"), scaled_before(story, call)
+        if not (compares or before) or not _two_ways(story, call, one, other):
             continue
         taken = second_taken(story, call)
+        scaling = Write(None, None, before.index, before, before.mutations[0], before.callsite) if before else None
         write = scaling or _write_between(story, call, taken)
         if write is not None:
             yield Compared(call, write, taken)
@@ -73,24 +73,6 @@ def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
         if asks and call.inputs[0].storage != call.inputs[1].storage:
             found.update((call.callsite, side.tensor) for side in call.inputs[:2])
     return found
-
-
-def _scaled_before(story: Story, call: CallEvent) -> Write | None:
-    """The first half of ``average.mul_(0.9).add_(p, alpha=0.1)``, for the second one."""
-    if not call.does("shifts") or call.callsite is None:
-        return None
-    node = expressions.parse(call.callsite.expression)
-    chained = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if not isinstance(chained, ast.Call):
-        return None
-    before = story.calls.get(call.index - 1)
-    while before is not None and before.callsite is not None and before.callsite.same_statement(call.callsite):
-        scales = before.does("scales") and bool(before.mutations)
-        if scales and (inner := expressions.parse(before.callsite.expression)) is not None:
-            same = ast.dump(inner) == ast.dump(chained)
-            return Write(None, None, before.index, before, before.mutations[0], before.callsite) if same else None
-        before = story.calls.get(before.index - 1)
-    return None
 
 
 def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | None:
@@ -141,7 +123,7 @@ def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
 
 
 def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorMetadata) -> bool:
-    """Whether the operands were meant as two things: two tensors (but not two views just taken of one name), or two
+    """True if the operands were meant as two things: two tensors (but not two views just taken of one name), or two
     names; not a tensor and its own conversion (``a.cpu()``), nor what somebody asks for as the base of a view."""
     if call.does("copies in"):
         return True

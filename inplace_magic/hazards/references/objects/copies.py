@@ -12,16 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.ways import level_of, way_to
+from inplace_magic.hazards.references.objects.ways import assigned, level_of, way_to
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
-from inplace_magic.record.paths import before_last_step
+from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, texts, whole_listing
 from inplace_magic.source.statements import spans
+from inplace_magic.source.variables import mentions
 
 _Key = tuple[str, str]
 
@@ -82,7 +83,7 @@ def _key(holding: Holding) -> _Key:
 
 
 def _is_copied(story: Story, call: CallEvent, tensor: int, copy: Holding) -> bool:
-    """Whether nothing but objects of one class was seen to hold a tensor, under one key, and no name of it was handed
+    """True if nothing but objects of one class was seen to hold a tensor, under one key, and no name of it was handed
     out more than once: layers that share a cache got it from somebody."""
     if any(_key(holding) != _key(copy) for holding in story.holdings_of.get(tensor, ())):
         return False
@@ -139,8 +140,24 @@ def _reads_of(
                 if through is not None and through.object == original.object and _lives(story, call, read, original):
                     yield original, read
             again = _of_both(originals, [h for h in held if h.level == 0])
-            if through is not None and again is not None and through.object not in (copy.object, again.object):
+            if through is None or again is None or through.object in (copy.object, again.object):
+                continue
+            if _takes_a_copy(story, call, copy, again) and _takes_a_copy(story, read, through, again):
                 yield again, read
+
+
+def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holding) -> bool:
+    """True if a function made the object that it has a holder in of the object that another holder is in: ``g =
+    graph.local()`` and then ``g.weights["flow"]``, where ``graph.weights`` is another dict. The text tells it: the
+    record knows which object holds a tensor, and not of which other object that one was made."""
+    site = call.callsite
+    listing = whole_listing(story.trace, site) if site is not None else None
+    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    mine, others = (before_first_step(holding.path)[0] for holding in (copy, original))
+    if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
+        return False
+    made = assigned(listing, statement, mine)
+    return isinstance(made, ast.Call) and mentions(made, others)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
@@ -192,7 +209,7 @@ def _of_both(originals: Sequence[Holding], others: Sequence[Holding]) -> Holding
 
 
 def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) -> bool:
-    """Whether what has the number of the original at a read is the original: a dict that dies leaves its number to
+    """True if what has the number of the original at a read is the original: a dict that dies leaves its number to
     another one. A name that its function did not bind anew meanwhile kept it."""
     if original.is_sure:
         return True

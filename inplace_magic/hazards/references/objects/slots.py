@@ -281,10 +281,10 @@ def read_parts(statement: ast.stmt) -> list[ast.AST]:
 
 
 def runs_again(listing: Listing, statement: ast.stmt) -> bool:
-    """Whether a statement stands in a function or in a loop."""
+    """True if a statement stands in a function or in a loop."""
     return any(isinstance(node, (*LOOPS, *FUNCTIONS)) for node in listing.around(statement))
 
 
 def names(node: ast.AST, name: str) -> bool:
-    """Whether a node is a variable or an attribute of that name."""
+    """True if a node is a variable or an attribute of that name."""
     return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)

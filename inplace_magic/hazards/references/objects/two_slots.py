@@ -78,7 +78,7 @@ def written_as_two(story: Story) -> Iterator[WrittenAsTwo]:
 
 
 def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
-    """Whether a write may be one of a state."""
+    """True if a write may be one of a state."""
     if mutation.tensor not in story.observations or mutation.storage is None:
         return False
     return mutation.storage not in story.trained_memories and not story.is_gradient(mutation)
@@ -128,7 +128,7 @@ def _keys_beside(
 
 
 def is_said_to_be_one(story: Story, one: str, other: str, *, but_in: Callsite | None = None) -> bool:
-    """Whether a statement gives the one key what the other holds: ``self.kernel = self.weight``.
+    """True if a statement gives the one key what the other holds: ``self.kernel = self.weight``.
 
     Args:
         story: the trace.
