@@ -65,7 +65,7 @@ def _is_certain(story: Story, hazard: Hazard) -> bool:
 
 
 def find_cure(story: Story, hazard: Hazard) -> Hazard:
-    """A finding that no rule made, with the fix that the rule of its code would give it."""
+    """Return a finding that no rule made, with the fix that the rule of its code would give it."""
     cures = {code: known for rule in RULES for code, known in rule.cures.items()}
     return _cured(story, hazard, cures.get(hazard.code, Cures()), [])
 

@@ -62,8 +62,8 @@ def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMet
 
 
 def _used_by(story: Story, write: CallEvent, result: TensorMetadata) -> CallEvent | None:
-    """The first call after the write that computed something with the result, if a backward came from there to what
-    had made it."""
+    """Return the first call after the write that computed something with the result, if a backward came from there to
+    what had made it."""
     node = result.node
     ran = story.ran_through.get(node, ()) if node is not None else ()
     if node is None or not any(at > write.index for at in ran):
@@ -122,7 +122,7 @@ class Change:
 
 
 def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
-    """The first write after a node saved a tensor that changed its values and that PyTorch did not notice."""
+    """Return the first write after a node saved a tensor that changed its values and that PyTorch did not notice."""
     if saved.hooked:
         return None
     if saved.storage is None:

@@ -19,7 +19,7 @@ from inplace_magic.source.hunks import diff
 
 
 def with_fix(story: Story, hazard: Hazard, cures: Cures) -> Hazard:
-    """The finding with its diff and the price of it; with advice where no fix can be derived."""
+    """Return the finding with its diff and the price of it; with advice where no fix can be derived."""
     write = written(story, hazard, another_name_sees_it=cures.another_name_sees_it) if cures.ways else None
     for way in cures.ways:
         fix = way(write) if write is not None else None

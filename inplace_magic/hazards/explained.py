@@ -48,7 +48,7 @@ def of_the_error(story: Story) -> Hazard | None:
 
 
 def _named(story: Story, call: CallEvent, name: str | None) -> int | None:
-    """The tensor of a name among what a call got."""
+    """Return the tensor of a name among what a call got."""
     held = [meta.tensor for meta in call.inputs if name is not None and story.bindings.name(meta.tensor) == name]
     return held[-1] if held else None
 

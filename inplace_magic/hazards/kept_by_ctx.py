@@ -41,7 +41,7 @@ def found(story: Story, rule: str) -> Iterator[Hazard]:
 
 
 def _method(site: Callsite | None, name: str) -> str | None:
-    """The class whose method of that name a call was made in: ``Square`` of ``Square.backward``."""
+    """Return the class whose method of that name a call was made in: ``Square`` of ``Square.backward``."""
     while site is not None:
         owner, _dot, method = site.function.rpartition(".")
         if owner and method == name:

@@ -29,8 +29,8 @@ def views_back(story: Story, tensor: int, before: int) -> Iterator[tuple[int, Ca
 
 
 def repeating(story: Story, tensor: int, before: int) -> CallEvent | None:
-    """The call that laid several positions of a tensor on one element, behind the views that were taken of its result;
-    else the one that made the tensor."""
+    """Return the call that laid several positions of a tensor on one element, behind the views that were taken of its
+    result; else the one that made the tensor."""
     for _tensor, view in views_back(story, tensor, before):
         taken_of = region_of(view.inputs[0])
         if taken_of is not None and not writes_one_element_twice(taken_of):

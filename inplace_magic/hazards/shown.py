@@ -33,7 +33,7 @@ def shown(found: Iterable[tuple[Hazard, bool]]) -> list[Hazard]:
 
 
 def _without_doubles(found: list[tuple[Hazard, bool]]) -> list[Hazard]:
-    """The findings, in their order, of each mistake only the one of the highest rank."""
+    """Return the findings, in their order, of each mistake only the one of the highest rank."""
     kept: dict[int, Hazard] = {}
     by_write: dict[Callsite | None, list[Hazard]] = {}
     for number, (hazard, weak) in sorted(enumerate(found), key=lambda entry: _rank(*entry)):
@@ -76,7 +76,7 @@ def _in_one_run(one: Callsite | None, other: Callsite) -> bool:
 
 
 def _cards(hazards: Iterable[Hazard]) -> list[Hazard]:
-    """The findings, of those that blame one statement in one way only the first, with the count of the ways.
+    """Return the findings, of those that blame one statement in one way only the first, with the count of the ways.
 
     In a story each cell that a helper's mistake spoils has a finding of its own.
     """

@@ -68,8 +68,8 @@ class Stepped:
         )
 
     def carried(self) -> list[Carried]:
-        """Tensors from before the step that lead a loss computed after it to the stepped leaves. None where the loss is
-        older than the step."""
+        """Return tensors from before the step that lead a loss computed after it to the stepped leaves. None where the
+        loss is older than the step."""
         story, since = self.story, self.wrote.index
         if self.backward is None or self.saver is None:
             return []
@@ -115,7 +115,7 @@ def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried
 
 
 def stepped(story: Story, hazard: Hazard) -> Stepped | None:
-    """The step of a finding; None where it is not about a leaf that requires grad."""
+    """Return the step of a finding; None where it is not about a leaf that requires grad."""
     wrote = story.calls.get(hazard.call) if hazard.call is not None else None
     if wrote is None or hazard.tensor is None or hazard.saved_by is None:
         return None
@@ -143,7 +143,7 @@ def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], backward: Ca
 
 
 def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
-    """The first backward after the write that raised, or used what was saved."""
+    """Return the first backward after the write that raised, or used what was saved."""
     wrote = hazard.call if hazard.call is not None else -1
     for call in story.trace.calls:
         if call.index > wrote and call.index in story.backwards and call.callsite is not None:
@@ -160,7 +160,7 @@ def _went_through(story: Story, hazard: Hazard, backward: int) -> bool:
 
 
 def filled_by(story: Story, call: CallEvent) -> frozenset[int]:
-    """The leaves to whose ``.grad`` a backward adds; none of ``torch.autograd.grad``."""
+    """Return the leaves to whose ``.grad`` a backward adds; none of ``torch.autograd.grad``."""
     asked = story.backwards.get(call.index)
     if asked is None or call.does("gives gradients"):
         return frozenset()
@@ -170,6 +170,6 @@ def filled_by(story: Story, call: CallEvent) -> frozenset[int]:
 
 
 def _since(story: Story, node: int) -> int:
-    """Index of the call that made a node; one before all where that is not known."""
+    """Return the index of the call that made a node; one before all where that is not known."""
     made = story.nodes[node].call
     return made if made is not None else -1

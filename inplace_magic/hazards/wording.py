@@ -53,7 +53,7 @@ def place(site: Callsite | None) -> str:
 
 
 def line_of(site: Callsite | None) -> str:
-    """The line's code; its place where the code is not known, as after ``python -c``."""
+    """Return the line's code; its place where the code is not known, as after ``python -c``."""
     if site is None:
         return _("an unknown line")
     text = site.statement or site.text
@@ -61,7 +61,7 @@ def line_of(site: Callsite | None) -> str:
 
 
 def spot(site: Callsite | None) -> str:
-    """The line's code and, in brackets, its place."""
+    """Return the line's code and, in brackets, its place."""
     if site is None or (site.statement or site.text).strip():
         return _("{line} ({place})").format(line=line_of(site), place=place(site))
     if site.outdated:
@@ -74,8 +74,8 @@ def spot(site: Callsite | None) -> str:
 
 
 def of_an_older_version(hazard: Hazard) -> Hazard:
-    """The finding; with another advice where a line that it is about is no longer what its file holds, since nothing
-    can be said of how to change that."""
+    """Return the finding; with another advice where a line that it is about is no longer what its file holds, since
+    nothing can be said of how to change that."""
     places = (hazard.mutation, hazard.saved, hazard.read, hazard.origin, *hazard.mutations)
     older = next((site for site in places if site is not None and site.outdated), None)
     if older is None:

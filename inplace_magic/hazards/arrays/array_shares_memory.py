@@ -57,7 +57,7 @@ def array_pairs(story: Story) -> Iterator[ArrayPair]:
 
 
 def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
-    """The name of the older array, where its difference from the newer one is taken."""
+    """Return the name of the older array, where its difference from the newer one is taken."""
     storage, region = older.inputs[0].storage, region_of(older.inputs[0])
     wrote = any(older.index < w.at < newer.index and w.site is not None for w in story.writes_to_memory(storage))
     first, second = _bound(older), _bound(newer)
@@ -71,7 +71,7 @@ def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
 
 
 def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
-    """The statement that bound an array to a name, be it that functions handed the array out."""
+    """Return the statement that bound an array to a name, be it that functions handed the array out."""
     site = call.callsite.handed_to if call.callsite is not None else None
     names = site.bound if site is not None else None
     if site is None or names is None or len(names) != 1 or names[0] is None:
@@ -138,7 +138,7 @@ def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:
 
 
 def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
-    """The list or dict into which a statement that runs again puts the array itself."""
+    """Return the list or dict into which a statement that runs again puts the array itself."""
     node = listing.expression_at(site) if site is not None else None
     statement = listing.statement_at(site) if site is not None else None
     if node is None or statement is None or not runs_again(listing, statement):

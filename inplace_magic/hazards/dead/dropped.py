@@ -145,8 +145,8 @@ def index_repeats(story: Story) -> Iterator[Hazard]:
 
 
 def _read_back(story: Story, call: CallEvent, mutation: Mutation) -> tuple[CallEvent | None, bool]:
-    """The latest call that read, by the same index, the elements that a call writes, and whether what is written is a
-    sum with them; None where it was not computed from them, or where another write came in between."""
+    """Return the latest call that read, by the same index, the elements that a call writes, and whether what is written
+    is a sum with them; None where it was not computed from them, or where another write came in between."""
     given = call.inputs[-1].tensor if call.inputs else None
     index = [(meta.tensor, meta.version) for meta in call.inputs[1:-1]]
     known = story.given_to.get(mutation.tensor, [])

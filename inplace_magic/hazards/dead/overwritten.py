@@ -61,7 +61,7 @@ def overwritten_unread(story: Story) -> Iterator[Hazard]:
 
 
 def _parameters(story: Story) -> list[int]:
-    """The memory of leaves that are trained, in the order in which it was met."""
+    """Return the memory of leaves that are trained, in the order in which it was met."""
     met = chain.from_iterable([group for call in story.trace.calls for group in (call.inputs, call.outputs)])
     found = dict.fromkeys([meta.storage for meta in met if meta.requires_grad and meta.is_leaf])
     return [storage for storage in found if storage is not None]

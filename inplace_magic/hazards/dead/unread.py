@@ -40,9 +40,9 @@ def write_lost(story: Story) -> Iterator[Hazard]:
 
 
 def _copy_written(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
-    """The call that made the written memory out of another tensor, where nobody reads it: made in this statement and
-    gone with it; or made of elements that might have been a view, the write being the last thing that happened to it.
-    """
+    """Return the call that made the written memory out of another tensor, where nobody reads it: made in this statement
+    and gone with it; or made of elements that might have been a view, the write being the last thing that happened to
+    it."""
     made = story.maker_of_storage(mutation.storage)
     if made is None or made.kind != "ordinary" or made.does("clone") or not made.inputs or made.index == call.index:
         return None
@@ -213,7 +213,7 @@ def rebound_lost(story: Story) -> Iterator[Hazard]:
 
 
 def _name_bound(site: Callsite) -> str | None:
-    """The name that a line of the user's own gives its value."""
+    """Return the name that a line of the user's own gives its value."""
     targets = site.bound if site.direct else None
     name = targets[0] if targets is not None and len(targets) == 1 else None
     return name if name is not None and name.isidentifier() else None

@@ -29,7 +29,7 @@ MOST = 8
 
 
 def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
-    """The finding with each change that could cure it, in the order in which they are worth a try."""
+    """Yield the finding with each change that could cure it, in the order in which they are worth a try."""
     if hazard.freed is not None and hazard.read_call in story.backwards:
         yield from history.kept(Twice(story, story.calls[hazard.read_call]), hazard)
     write = written(story, hazard)

@@ -55,7 +55,7 @@ def _copied(write: Written, stale: Iterable[tuple[SavedTensor, CallEvent]]) -> F
 
 
 def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
-    """What was saved of the memory that the call wrote, is still held, and was written since."""
+    """Return what was saved of the memory that the call wrote, is still held, and was written since."""
     story = write.story
     if write.call is None or write.mutation is None or write.mutation.counter is None:
         return []
@@ -74,8 +74,8 @@ def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
 
 
 def _replaced_or_written_unseen(write: Written) -> Iterator[tuple[SavedTensor, CallEvent]]:
-    """What was saved of the memory that the call wrote or, by ``x.data = …``, replaced; on the line of the finding's
-    saver, also what other lines replaced."""
+    """Yield what was saved of the memory that the call wrote or, by ``x.data = …``, replaced; on the line of the
+    finding's saver, also what other lines replaced."""
     story, wrote = write.story, write.call
     if wrote is None:
         return
@@ -95,7 +95,7 @@ def _replaced_or_written_unseen(write: Written) -> Iterator[tuple[SavedTensor, C
 
 
 def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: SavedTensor) -> ast.expr | None:
-    """The expression in the saving call that gives what was saved: an operand, or the call itself."""
+    """Return the expression in the saving call that gives what was saved: an operand, or the call itself."""
     node = listing.expression_at(site)
     if node is None:
         return None
@@ -110,7 +110,7 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
 
 
 def operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
-    """What a call, or an operator, is given as tensors."""
+    """Return what a call, or an operator, is given as tensors."""
     if isinstance(node, ast.BinOp):
         listed = [node.left, node.right]
     elif isinstance(node, ast.Call):
@@ -156,7 +156,7 @@ def _reads_cloned(write: Written, value: ast.expr, path: str, sentence: str = ""
 
 
 def _reads(value: ast.expr, path: str) -> list[ast.expr]:
-    """The outermost reads of a variable, or of parts of it, in an expression."""
+    """Return the outermost reads of a variable, or of parts of it, in an expression."""
     if path_text(value) == path or (isinstance(value, ast.Subscript) and path_text(value.value) == path):
         return [value]
     found: list[ast.expr] = []
@@ -189,7 +189,7 @@ def _calls_at(write: Written, origin: Callsite | None) -> list[CallEvent]:
 
 
 def copied_as_given(write: Written, origin: Callsite, listing: Listing, node: ast.expr) -> Change | None:
-    """An expression with a copy of what it gives: ``x.clone()``, and of several tensors of each."""
+    """Return an expression with a copy of what it gives: ``x.clone()``, and of several tensors of each."""
     made = _calls_at(write, origin)
     several = bool(made) and (len(made[-1].outputs) > 1 or made[-1].does("gives gradients"))
     if several and isinstance(node, ast.Call):

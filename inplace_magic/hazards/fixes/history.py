@@ -29,7 +29,7 @@ _METHODS = ("detach", "item")
 
 
 def diff_of(twice: Twice) -> str:
-    """The change that is certain from the record; empty where none is."""
+    """Return the change that is certain from the record; empty where none is."""
     try:
         fix = _cut_off(twice) if twice.is_carried_on else _computed_anew(twice) if twice.stepped is not None else None
     except (ValueError, IndexError):  # a line of a form that is not foreseen
@@ -38,7 +38,7 @@ def diff_of(twice: Twice) -> str:
 
 
 def kept(twice: Twice, hazard: Hazard) -> Iterator[Hazard]:
-    """The finding with the first backward keeping its graph, where no value of that was changed since."""
+    """Yield the finding with the first backward keeping its graph, where no value of that was changed since."""
     site = twice.first[0].callsite if twice.first is not None else None
     listing = listing_of(twice.story.trace, site)
     call = listing.expression_at(site) if listing is not None and site is not None else None
@@ -90,7 +90,7 @@ def _computed_anew(twice: Twice) -> Fix | None:
 
 
 def _lines_of_the_graph(twice: Twice, here: Callsite) -> set[int]:
-    """The lines of a function at which the part that was used up was built."""
+    """Return the lines of a function at which the part that was used up was built."""
     calls = (twice.story.calls.get(twice.story.nodes[number].call or -1) for number in twice.old)
     chains = (call.callsite.chain for call in calls if call is not None and call.callsite is not None)
     return {site.line for chain in chains for site in chain if site.same_function(here)}

@@ -107,7 +107,7 @@ def _writing(story: Story, call: CallEvent) -> list[InplaceModule]:
 
 
 def _one_line_that_makes(modules: list[InplaceModule]) -> Callsite | None:
-    """The expression that makes all of some modules; None where there are several, or one is not known."""
+    """Return the expression that makes all of some modules; None where there are several, or one is not known."""
     places = {module.made for module in modules}
     return places.pop() if len(places) == 1 else None
 
@@ -142,7 +142,7 @@ def _of_the_called_one(write: Written) -> list[ast.Call]:
 
 
 def _by_turn(write: Written, listing: Listing, sequential: ast.Call) -> list[ast.Call]:
-    """The module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
+    """Return the module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
     turns = [arg for arg in sequential.args if isinstance(arg, ast.Call) and _makes(arg, write)]
     inside = sum(1 for _ in _made_in(sequential, write))
     if inside != len(turns) or write.call is None:

@@ -92,7 +92,7 @@ def _is_kept_for_backward(write: Written) -> bool:
 
 
 def base_name(story: Story, made: CallEvent | None) -> str | None:
-    """The variable, if there is one, that reaches the tensor of which a call took views."""
+    """Return the variable, if there is one, that reaches the tensor of which a call took views."""
     node = expressions.parse(made.callsite.statement) if made is not None and made.callsite is not None else None
     if made is None or made.callsite is None or not made.inputs:
         return None

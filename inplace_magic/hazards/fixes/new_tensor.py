@@ -213,7 +213,7 @@ def advice(story: Story, hazard: Hazard) -> str:
 
 
 def bound_in(scope: ast.AST) -> set[str]:
-    """The names that a function binds by plain assignments."""
+    """Return the names that a function binds by plain assignments."""
     assigned = (target for node in ast.walk(scope) if isinstance(node, ast.Assign) for target in node.targets)
     inside = (node for target in assigned for node in ast.walk(target))
     return {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}

@@ -127,7 +127,7 @@ def state_copied_where_taken(write: Written) -> Fix | None:
 
 
 def _references(value: ast.expr) -> list[ast.expr]:
-    """The parts of an expression that give existing tensors; empty where anything else is among them."""
+    """Return the parts of an expression that give existing tensors; empty where anything else is among them."""
     if _is_state_dict(value):
         return [value]
     if isinstance(value, (ast.Tuple, ast.List)):
@@ -191,7 +191,7 @@ def _import(listing: Listing, statement: ast.stmt) -> Edit | None:
 
 
 def _price_of_module(write: Written, owner: str | None) -> int | None:
-    """Bytes of all parameters and buffers that the namespace reaches through a module."""
+    """Return the bytes of all parameters and buffers that the namespace reaches through a module."""
     tensors = {n.tensor for n in write.story.trace.names if owner and n.name.startswith((f"{owner}.", f"{owner}["))}
     sizes = [write.story.observations[t].nbytes for t in tensors if t in write.story.observations]
     return sum(size or 0 for size in sizes) or None

@@ -33,7 +33,7 @@ _ATOMS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.Li
 
 
 def as_operand(listing: Listing, value: ast.expr, operator: ast.operator) -> str:
-    """The source of an expression for the right of an operator, in parentheses where it needs them."""
+    """Return the source of an expression for the right of an operator, in parentheses where it needs them."""
     text = listing.text(value)
     tighter = _BINDS_TIGHTER.get(type(operator), ())
     if isinstance(value, _ATOMS) or (isinstance(value, ast.BinOp) and isinstance(value.op, tighter)):
@@ -42,7 +42,7 @@ def as_operand(listing: Listing, value: ast.expr, operator: ast.operator) -> str
 
 
 def new_value(listing: Listing, call: ast.expr) -> str | None:
-    """What ``x.sub_(a).div_(b)`` gives, without writing ``x``; None where the text has no certain twin."""
+    """Return what ``x.sub_(a).div_(b)`` gives, without writing ``x``; None where the text has no certain twin."""
     links: list[ast.Call] = []
     node: ast.expr = call
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TWINS:
@@ -88,7 +88,7 @@ def chain_base(call: ast.expr) -> ast.expr:
 
 
 def target_of(statement: ast.stmt | None) -> ast.expr | None:
-    """What a statement plainly writes: ``x[0]`` of ``x[0] = 1``, ``x`` of ``x += 1`` and of ``x.mul_(2)``."""
+    """Return what a statement plainly writes: ``x[0]`` of ``x[0] = 1``, ``x`` of ``x += 1`` and of ``x.mul_(2)``."""
     if isinstance(statement, ast.AugAssign):
         return statement.target
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
@@ -204,6 +204,6 @@ def not_in_place(listing: Listing, call: ast.expr) -> Edit | None:
 
 
 def cloned(listing: Listing, node: ast.expr) -> tuple[ast.expr, str]:
-    """The replacement of an expression by a copy of what it gives."""
+    """Return the replacement of an expression by a copy of what it gives."""
     text = listing.text(node)
     return node, f"{text}.clone()" if isinstance(node, _ATOMS) else f"({text}).clone()"

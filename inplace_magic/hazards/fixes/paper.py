@@ -44,7 +44,7 @@ def leaves_a_write(write: Written, fix: Fix) -> bool:
 
 
 def _root_written(listing: Listing, site: Callsite) -> str | None:
-    """The name before the first dot or bracket of what a line plainly writes."""
+    """Return the name before the first dot or bracket of what a line plainly writes."""
     target = target_of(listing.statement_at(site))
     while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
         target = target.func.value

@@ -62,7 +62,7 @@ def reordered(write: Written) -> Fix | None:
 
 
 def _savers(listing: Listing, wrote: Callsite, step: Stepped | None, first: ast.stmt) -> list[ast.stmt]:
-    """The statements in the function of the step whose graphs it outdated, the first of them first."""
+    """Return the statements in the function of the step whose graphs it outdated, the first of them first."""
     found = [first]
     for call in step.savers if step is not None else ():
         chain = call.callsite.chain if call.callsite is not None else ()
@@ -107,12 +107,12 @@ def _takes_others(step: Stepped) -> bool:
 
 
 def _line(site: Callsite | None) -> tuple[int, str | None] | None:
-    """The user's outermost line of a place."""
+    """Return the user's outermost line of a place."""
     return (site.outermost.line, site.outermost.file) if site is not None else None
 
 
 def _common_block(listing: Listing, *statements: ast.stmt) -> tuple[Block, list[int]] | None:
-    """The innermost block that holds all of the statements, and their positions in it."""
+    """Return the innermost block that holds all of the statements, and their positions in it."""
     for block in _blocks_around(listing, statements[0]):
         places = [_position(listing, block, statement) for statement in statements]
         if all(place is not None for place in places):
@@ -192,7 +192,7 @@ def _built_again(listing: Listing, savers: list[ast.stmt], wrote: ast.stmt, used
 
 
 def _slice(passed: Block, savers: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
-    """The assignments that carry what the savers gave to the names that are needed, in their order."""
+    """Return the assignments that carry what the savers gave to the names that are needed, in their order."""
     tainted = _stored(passed[0])
     if not isinstance(passed[0], ast.Assign):
         return []
@@ -211,7 +211,7 @@ def _slice(passed: Block, savers: list[ast.stmt], needed: set[str]) -> list[ast.
 
 
 def _written_into(statement: ast.stmt) -> set[str | None]:
-    """The variables whose values a statement changes in place: ``p[0] = 1``, ``p.clamp_(0, 1)``."""
+    """Return the variables whose values a statement changes in place: ``p[0] = 1``, ``p.clamp_(0, 1)``."""
     found: set[str | None] = set()
     for node in ast.walk(statement):
         target: ast.expr | None = None
@@ -273,5 +273,5 @@ def taken_after_the_write(write: Written) -> Fix | None:
 
 
 def _stored(statement: ast.stmt) -> set[str]:
-    """The names that a statement binds; of what it writes into, the first name counts as read."""
+    """Return the names that a statement binds; of what it writes into, the first name counts as read."""
     return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}

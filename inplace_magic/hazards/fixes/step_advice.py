@@ -26,8 +26,8 @@ from inplace_magic.source.variables import variables_bound
 
 
 def advice(story: Story, hazard: Hazard) -> str:
-    """What to do about a step that came too early for a backward, or a backward that came too late for it; empty where
-    the finding is about something else."""
+    """Return what to do about a step that came too early for a backward, or a backward that came too late for it; empty
+    where the finding is about something else."""
     step = stepped(story, hazard)
     if step is None or step.wrote.callsite is None:
         return ""
@@ -94,14 +94,14 @@ def _cut_off(step: Stepped, carried: list[Carried]) -> str:
 
 
 def reading_place(step: Stepped, carried: list[Carried]) -> Callsite | None:
-    """The line by which the pass goes on from the one before, in the function that steps."""
+    """Return the line by which the pass goes on from the one before, in the function that steps."""
     reader, wrote = carried[0].reader, step.wrote.callsite
     return where_they_part(reader.chain, wrote.chain)[0] if reader is not None and wrote is not None else None
 
 
 def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
-    """The variables that a line reads and binds anew, ``h`` and ``c`` of ``h, c = cell(x, (h, c))``; none where they
-    are not one for each tensor that is carried, or one for all."""
+    """Return the variables that a line reads and binds anew, ``h`` and ``c`` of ``h, c = cell(x, (h, c))``; none where
+    they are not one for each tensor that is carried, or one for all."""
     node = expressions.parse(reader.statement) if reader is not None else None
     if not isinstance(node, ast.Assign):
         return []
@@ -171,7 +171,7 @@ def _made_at(entry: Carried) -> int:
 
 
 def _loss(step: Stepped) -> str:
-    """The loss of the backward, as the code that can be changed calls it."""
+    """Return the loss of the backward, as the code that can be changed calls it."""
     backward = step.backward
     if backward is None or not backward.inputs:
         return _("the result")

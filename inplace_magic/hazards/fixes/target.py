@@ -66,7 +66,7 @@ class Written:
         return Fix(self.site, self.listing, (edit,), price, sentence) if edit is not None else None
 
     def text_at(self, site: Callsite | None) -> tuple[Callsite, Listing, ast.expr] | None:
-        """A place, the text around it and the expression that made its call."""
+        """Return a place, the text around it and the expression that made its call."""
         listing = listing_of(self.story.trace, site)
         node = listing.expression_at(site) if listing is not None and site is not None else None
         return (site, listing, node) if site is not None and listing is not None and node is not None else None
@@ -116,13 +116,13 @@ def moved_into(listing: Listing, statements: Sequence[ast.stmt], loop: ast.For |
 
 
 def indented(listing: Listing, statements: Sequence[ast.stmt], indent: str) -> tuple[str, ...]:
-    """The lines of statements, each with this white space before it."""
+    """Return the lines of statements, each with this white space before it."""
     pairs = ((len(listing.indent(each)), line) for each in statements for line in listing.whole_lines(each))
     return tuple(f"{indent}{line[own:]}" for own, line in pairs)
 
 
 def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False) -> Written | None:
-    """What is known of the write of a finding; None where its statement is not known."""
+    """Return what is known of the write of a finding; None where its statement is not known."""
     site = hazard.mutation
     listing = listing_of(story.trace, site)
     statement = listing.statement_at(site) if listing is not None and site is not None else None
@@ -166,7 +166,7 @@ def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[as
 
 @lru_cache(maxsize=8)
 def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subscript]]:
-    """The places of a function that read variables, by path: of a long cell each finding asks."""
+    """Return the places of a function that read variables, by path: of a long cell each finding asks."""
     found: dict[str, list[ast.Name | ast.Attribute | ast.Subscript]] = {}
     for node in ast.walk(scope):
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
@@ -177,6 +177,6 @@ def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subs
 
 
 def targets_of(loop: ast.AST) -> set[str]:
-    """The variables of a loop's header."""
+    """Return the variables of a loop's header."""
     target = loop.target if isinstance(loop, (ast.For, ast.AsyncFor)) else None
     return variables_in(target)

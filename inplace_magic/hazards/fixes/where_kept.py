@@ -87,8 +87,8 @@ def _repeated_list(write: Written, name: str) -> Fix | None:
 
 
 def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
-    """The reads of `path` that a statement stores as they are: the value of an assignment, an argument of ``append``,
-    what is yielded; also inside a tuple."""
+    """Return the reads of `path` that a statement stores as they are: the value of an assignment, an argument of
+    ``append``, what is yielded; also inside a tuple."""
     if isinstance(node, ast.Expr):
         node = node.value
     if isinstance(node, ast.Assign):

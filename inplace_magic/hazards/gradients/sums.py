@@ -41,7 +41,7 @@ class _Runs:
         return {call.callsite for call in self.clears.values()}
 
     def found(self, last: int, step: int, **words: int) -> Found:
-        """A finding of the run whose gradients were thrown away last, and the step after it."""
+        """Return a finding of the run whose gradients were thrown away last, and the step after it."""
         story, clear = self.story, self.clears[last]
         leaves = story.gradients.leaves_of(self.backwards[last])
         leaf = next((meta.tensor for meta in clear.inputs if meta.tensor in leaves), min(leaves))

@@ -68,7 +68,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _surprise(story: Story, handed: Handed) -> CallEvent | None:
-    """The call that reads the tensor as if the function had left it alone."""
+    """Return the call that reads the tensor as if the function had left it alone."""
     if is_unfilled(story, handed):
         return None
     path = None
@@ -145,8 +145,8 @@ def _keeps_what_it_computed(story: Story, handed: Handed) -> bool:
 
 
 def _read_outside(story: Story, handed: Handed, path: str | None) -> CallEvent | None:
-    """The first call after the run, outside of the function, that reads the memory in a way in which the caller knew
-    it: by a path, where the function gave it back; None where it was written anew before. A call that reads values
+    """Return the first call after the run, outside of the function, that reads the memory in a way in which the caller
+    knew it: by a path, where the function gave it back; None where it was written anew before. A call that reads values
     comes before one that only takes a view."""
     run, storage = handed.run, handed.mutation.storage
     by_shape = handed.call.kind != "in-place"  # a shape is one tensor's own

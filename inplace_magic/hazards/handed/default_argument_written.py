@@ -70,8 +70,8 @@ def is_container(value: ast.expr | None) -> bool:
 
 
 def entry_root(story: Story, site: Callsite, path: str | None) -> ast.Subscript | None:
-    """What a path to a written tensor leads through: ``self.counts[bay]`` for itself, and for ``total`` what the last
-    ``total = self.counts[bay]`` above says; None where it is no entry of anything."""
+    """Return what a path to a written tensor leads through: ``self.counts[bay]`` for itself, and for ``total`` what the
+    last ``total = self.counts[bay]`` above says; None where it is no entry of anything."""
     node = expressions.parse(path) if path is not None else None
     if isinstance(node, ast.Name):
         listing = whole_listing(story.trace, site)
@@ -103,14 +103,14 @@ def _container(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Sh
 
 
 def class_around(listing: Listing, site: Callsite) -> ast.ClassDef | None:
-    """The class whose method a place is in."""
+    """Return the class whose method a place is in."""
     statement = listing.statement_at(site)
     around = listing.around(statement) if statement is not None else ()
     return next((node for node in around if isinstance(node, ast.ClassDef)), None)
 
 
 def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:
-    """What the methods of a class bind an attribute to; of an unpacking, the entry that goes to it."""
+    """Yield what the methods of a class bind an attribute to; of an unpacking, the entry that goes to it."""
     for node in nodes_in(owner):
         if isinstance(node, (ast.AugAssign, ast.AnnAssign)) and _is_attribute(node.target, attribute):
             yield node.value or ast.Constant(None)
@@ -151,7 +151,7 @@ def _is_left_out(story: Story, owner: ast.ClassDef, init: ast.FunctionDef, param
 
 
 def default_of(function: ast.FunctionDef | ast.AsyncFunctionDef, parameter: str) -> ast.expr | None:
-    """The default of a parameter; None where it has none."""
+    """Return the default of a parameter; None where it has none."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [

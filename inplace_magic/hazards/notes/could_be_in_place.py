@@ -66,7 +66,7 @@ def _saved_elsewhere(
 
 
 def _dead_input(call: CallEvent, storages: dict[int, Storage], saved: set[int | None]) -> TensorMetadata | None:
-    """The first input, where the call could have written its result into it."""
+    """Return the first input, where the call could have written its result into it."""
     if call.kind != "ordinary" or call.error is not None or len(call.outputs) != 1 or not _written_by_the_user(call):
         return None
     given, result = (call.inputs[0] if call.inputs else None), call.outputs[0]

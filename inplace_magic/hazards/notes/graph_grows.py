@@ -48,7 +48,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _roots_read(story: Story) -> tuple[int, ...]:
-    """The nodes of the tensors of which a call read numbers."""
+    """Return the nodes of the tensors of which a call read numbers."""
     found = (meta.node for call in story.doing("reads values") for meta in call.inputs)
     return tuple(dict.fromkeys(node for node in found if node is not None))
 
@@ -67,7 +67,7 @@ def _passes(story: Story, nodes: list[AutogradNode]) -> int:
 
 
 def _kept_by(story: Story, nodes: list[AutogradNode]) -> int:
-    """Bytes of what nodes keep, without leaves."""
+    """Return the bytes of what nodes keep, without leaves."""
     numbers = {node.node for node in nodes}
     kept = {saved.storage: saved.nbytes or 0 for saved in story.trace.saved if saved.node in numbers}
     leaves = {meta.storage for meta in story.observations.values() if meta.is_trainable}
@@ -75,8 +75,8 @@ def _kept_by(story: Story, nodes: list[AutogradNode]) -> int:
 
 
 def _holder(story: Story, nodes: list[AutogradNode], read: set[int]) -> tuple[CallEvent, Callsite] | None:
-    """The call, and the line, that goes on from what it gave in the pass before; or that puts each pass's result into a
-    list."""
+    """Return the call, and the line, that goes on from what it gave in the pass before; or that puts each pass's result
+    into a list."""
     times: Counter[Callsite] = Counter()
     for node in story.trace.nodes:
         call = story.calls.get(node.call) if node.node in read and node.call is not None else None

@@ -31,7 +31,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _written_and_cloned(story: Story, call: CallEvent, saved: SavedTensor) -> Mutation | None:
-    """The write of a call that also made `saved`, on memory of its own, as its own input."""
+    """Return the write of a call that also made `saved`, on memory of its own, as its own input."""
     own = call.kind == "in-place" and story.maker_of_storage(saved.storage) is call
     if not own or saved.role != "first input":
         return None

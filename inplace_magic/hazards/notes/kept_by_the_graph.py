@@ -66,7 +66,7 @@ def _outlives(storage: Storage, rebinding: CallEvent) -> bool:
 
 
 def _savers(story: Story) -> dict[int, SavedTensor]:
-    """The first save of every storage."""
+    """Return the first save of every storage."""
     found: dict[int, SavedTensor] = {}
     for saved in story.trace.saved:
         if saved.storage is not None:
@@ -75,14 +75,14 @@ def _savers(story: Story) -> dict[int, SavedTensor]:
 
 
 def _last_reads(story: Story) -> dict[int, int]:
-    """Index of the last call that was given a tensor on each storage."""
+    """Return the index of the last call that was given a tensor on each storage."""
     return {m.storage: call.index for call in story.trace.calls for m in call.inputs if m.storage is not None}
 
 
 def _note(
     story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]], nbytes: int, count: int
 ) -> Hazard:
-    """The note; at most `count` of those that were found were there at one time, with `nbytes` bytes."""
+    """Return the note; at most `count` of those that were found were there at one time, with `nbytes` bytes."""
     name, meta, rebinding, kept, _storage = found[0]
     node = story.nodes[kept.node]
     saved_site = story.saver_site(node)[1]

@@ -9,7 +9,7 @@ LEAST_BYTES = 2**20
 
 
 def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:
-    """The most bytes that were there at one time, and how many pieces of memory they were.
+    """Return the most bytes that were there at one time, and how many pieces of memory they were.
 
     A loop makes and frees the same kilobytes a thousand times; their sum would be memory that never was.
 

@@ -33,7 +33,7 @@ def out_outgrown(story: Story) -> Iterator[Hazard]:
 
 
 def _moved(call: CallEvent) -> Iterator[tuple[TensorMetadata, TensorMetadata]]:
-    """What a call was given and wrote, and what became of it; Paddle gives it another object."""
+    """Yield what a call was given and wrote, and what became of it; Paddle gives it another object."""
     written = {mutation.tensor for mutation in call.mutations}
     lying: dict[int | None, list[TensorMetadata]] = {}
     for after in (*call.mutated, *call.outputs):

@@ -168,8 +168,8 @@ def _is_a_row(mutation: Mutation) -> bool:
 def _expanded_around(
     story: Story, call: CallEvent, mutation: Mutation, region: Region
 ) -> tuple[TensorMetadata, int] | None:
-    """The tensor in which an element stands for several positions, and the row of it that the written one is a part
-    of."""
+    """Return the tensor in which an element stands for several positions, and the row of it that the written one is a
+    part of."""
     made = story.innermost_new(mutation.tensor, call.index)
     if made is None or made.kind != "view":
         return None  # as nearly always

@@ -122,8 +122,8 @@ def _takes_an_item(call: CallEvent) -> bool:
 
 
 def _first_read(story: Story, view: CallEvent, write: CallEvent) -> CallEvent | None:
-    """The first call that got the view, where one run of a function took it and, further down, wrote or called the
-    function that wrote, and the read came after that."""
+    """Return the first call that got the view, where one run of a function took it and, further down, wrote or called
+    the function that wrote, and the read came after that."""
     part, target, taken = view.outputs[0], write.mutations[0], view.callsite
     chain = write.callsite.chain if write.callsite is not None else ()
     if taken is None or not any(taken.same_run(place) and taken.line < place.line for place in chain):

@@ -30,7 +30,7 @@ class Copy:
 
 
 def copy_of(call: CallEvent) -> Copy | None:
-    """What a call copied: ``x[i] = y``, ``x.copy_(y)``."""
+    """Return what a call copied: ``x[i] = y``, ``x.copy_(y)``."""
     if not call.does("assigns") or call.error is not None or len(call.mutations) != 1 or len(call.inputs) != 2:
         return None
     target, source = call.inputs
@@ -56,8 +56,8 @@ def swapped_through_views(story: Story) -> Iterator[Hazard]:
 
 
 def _overwritten_before(story: Story, copy: Copy, view: CallEvent) -> CallEvent | None:
-    """The assignment into the view's elements, after the view was taken, from the very elements that are assigned now;
-    or another target of the same statement that overwrote some of them, as in a rotation."""
+    """Return the assignment into the view's elements, after the view was taken, from the very elements that are
+    assigned now; or another target of the same statement that overwrote some of them, as in a rotation."""
     call, written, read = copy.call, copy.written, copy.read
     if written is None or read is None or written == read:
         return None

@@ -63,7 +63,7 @@ def began_as_a_buffer(story: Story, storage: int | None) -> bool:
 
 
 def writes_since(story: Story, reference: Reference) -> Iterator[Write]:
-    """The writes of the memory after the reference was taken, oldest first."""
+    """Yield the writes of the memory after the reference was taken, oldest first."""
     writes = story.writes_to_memory(reference.storage)
     return islice(writes, bisect_right(writes, reference.since, key=_AT), None)
 
@@ -136,8 +136,8 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
 
 
 def _elements(call: CallEvent, mutation: Mutation) -> tuple[object, ...]:
-    """The elements of a written tensor, by whichever tensor they were reached: ``total[0] += 1`` and ``total.detach()``
-    make a new one each time."""
+    """Return the elements of a written tensor, by whichever tensor they were reached: ``total[0] += 1`` and
+    ``total.detach()`` make a new one each time."""
     after = next((meta for meta in call.mutated if meta.tensor == mutation.tensor), None)
     region = region_of(after) if after is not None else None
     known = mutation.storage is not None and region is not None

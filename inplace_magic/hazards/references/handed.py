@@ -31,12 +31,12 @@ class Run:
         return self.first <= index <= self.last
 
     def calls(self, story: Story) -> Iterator[CallEvent]:
-        """The calls that were made in the run, oldest first."""
+        """Yield the calls that were made in the run, oldest first."""
         return (story.calls[index] for index in range(self.first, self.last + 1))
 
     def rest(self, story: Story) -> Iterator[CallEvent]:
-        """The calls that library code made after the run for the very expression that began it, as a module does after
-        its hook."""
+        """Yield the calls that library code made after the run for the very expression that began it, as a module does
+        after its hook."""
         following = story.calls.get(self.last + 1)
         while following is not None and _is_one_expression(following.callsite, self.caller):
             yield following
@@ -48,7 +48,7 @@ def _is_one_expression(one: Callsite | None, other: Callsite) -> bool:
 
 
 def run_around(story: Story, call: CallEvent, caller: Callsite, inside: Callsite | None = None) -> Run | None:
-    """The run that a place began and in which a call was made; None where it is too long for a helper.
+    """Return the run that a place began and in which a call was made; None where it is too long for a helper.
 
     Args:
         story: the trace.
@@ -61,8 +61,8 @@ def run_around(story: Story, call: CallEvent, caller: Callsite, inside: Callsite
 
 
 def origin_outside(story: Story, run: Run, tensor: int, before: int) -> tuple[int, tuple[CallEvent, ...]]:
-    """What a tensor is a view of, followed back to before the run, and the calls of the run that took the views, the
-    last one first."""
+    """Return what a tensor is a view of, followed back to before the run, and the calls of the run that took the views,
+    the last one first."""
     taken: list[CallEvent] = []
     while True:
         made = story.innermost_new(tensor, before)
@@ -75,8 +75,8 @@ def origin_outside(story: Story, run: Run, tensor: int, before: int) -> tuple[in
 
 
 def parameter_holding(story: Story, inside: Callsite, run: Run, tensor: int) -> str | None:
-    """The parameter of a function, or the entry of one, that held a tensor in a run: ``points``, ``batch["labels"]``;
-    None for the tensors of objects, as ``self.state``."""
+    """Return the parameter of a function, or the entry of one, that held a tensor in a run: ``points``,
+    ``batch["labels"]``; None for the tensors of objects, as ``self.state``."""
     for name in inside.parameters:
         seen = story.bindings.seen.get((inside.function, name), ())
         if name not in ("self", "cls") and any(held == tensor and at <= run.last for at, held in seen):
@@ -166,7 +166,7 @@ def _is_returned_by_the_write(handed: Handed) -> bool:
 
 
 def argument_of(story: Story, handed: Handed) -> str | None:
-    """What the caller calls the tensor that it handed over."""
+    """Return what the caller calls the tensor that it handed over."""
     caller, node = handed.run.caller, expressions.parse(handed.run.caller.expression)
     paths = map(expressions.path_text, node.args if isinstance(node, ast.Call) else ())
     known = ((path, story.bindings.bound_last(caller.function, path, handed.run.first)) for path in paths if path)

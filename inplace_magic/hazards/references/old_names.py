@@ -56,8 +56,8 @@ def handed_out_as_two(story: Story, call: CallEvent, mutation: Mutation, owned: 
 
 
 def _entries_of(aliases: Iterable[AliasStatement], name: str, returned: set[str]) -> set[str]:
-    """A name and the entry that it was taken from, ``labels = batch["ids"]``, where it was put into the same container
-    as another entry, ``batch["labels"] = labels``, and that is returned: both are handed out."""
+    """Return a name and the entry that it was taken from, ``labels = batch["ids"]``, where it was put into the same
+    container as another entry, ``batch["labels"] = labels``, and that is returned: both are handed out."""
     taken = {a.source for a in aliases if a.target == name and a.source.split("[")[0] in returned}
     given = {a.target for a in aliases if a.source == name and a.target.split("[")[0] in returned}
     both = {source for source in taken for target in given if _holder(source) == _holder(target) and source != target}
@@ -109,8 +109,8 @@ def declared_in_place(story: Story, call: CallEvent, read: CallEvent, tensor: in
 
 
 def other_names(story: Story, owned: Owned, mutation: Mutation) -> Iterator[tuple[str, AliasStatement | None]]:
-    """Names that an earlier statement of the same function gave the same tensor; and lists that got it by one of those,
-    as ``raw.append(logits)`` above ``scores = logits`` does."""
+    """Yield names that an earlier statement of the same function gave the same tensor; and lists that got it by one of
+    those, as ``raw.append(logits)`` above ``scores = logits`` does."""
     direct = list(_named_with(story, owned, mutation))
     yield from direct
     names = {name for name, _alias in direct if name.isidentifier()}

@@ -57,7 +57,7 @@ def is_of(story: Story, tensor: int, wholes: Container[int], before: int) -> boo
 
 
 def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[CallEvent]:
-    """The calls, in the same run of the function, of which the written value was made."""
+    """Yield the calls, in the same run of the function, of which the written value was made."""
     todo = [meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor]
     met: set[int] = set()
     while todo and len(met) < _MOST:

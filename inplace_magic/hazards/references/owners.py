@@ -26,7 +26,7 @@ class Owned:
 
 
 def owners_of(story: Story, call: CallEvent, mutation: Mutation, path: str | None) -> Iterator[Owned]:
-    """The written tensor's name in each function that handed it on, outermost first. In ``y = block(x)`` with
+    """Yield the written tensor's name in each function that handed it on, outermost first. In ``y = block(x)`` with
     ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
     yield from reversed(_by_parameters(story, call, mutation, path))
 

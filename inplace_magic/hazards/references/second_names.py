@@ -52,8 +52,8 @@ def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -
 
 
 def on_the_same_memory(story: Story, mutation: Mutation, aliases: Iterable[AliasStatement | None]) -> list[int]:
-    """The tensor behind ``picture = pred.detach()``, where `picture` is written, or the other way round; not that of a
-    parameter, whose values one may well set that way."""
+    """Return the tensor behind ``picture = pred.detach()``, where `picture` is written, or the other way round; not
+    that of a parameter, whose values one may well set that way."""
     tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
     if any(story.observations[tensor].is_trainable for tensor in tensors):
         return []
@@ -103,7 +103,7 @@ def goes_on_as_two(story: Story, alias: AliasStatement, name: str, at: Callsite)
 
 
 def with_clone(statement: str) -> str:
-    """An assignment, as text, that assigns a copy of its value."""
+    """Return an assignment, as text, that assigns a copy of its value."""
     node = expressions.parse(statement)
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.IfExp):
         return f"{statement}.clone()"

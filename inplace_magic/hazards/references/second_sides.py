@@ -19,8 +19,8 @@ _MOST_STEPS = 64
 
 
 def operands_of(call: CallEvent, view_texts: frozenset[str] = frozenset()) -> list[str | None]:
-    """The names of a call's first two operands, without what is on the same memory (``a.detach()``, ``a.cpu()``); None
-    for one that has no name."""
+    """Return the names of a call's first two operands, without what is on the same memory (``a.detach()``,
+    ``a.cpu()``); None for one that has no name."""
     if call.callsite is None:
         return []
     method = call.does("method") and call.callsite.direct
@@ -58,8 +58,8 @@ def second_taken(story: Story, call: CallEvent) -> int | None:
 
 
 def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
-    """Index of the call that took a tensor as a view of another one on this memory, and that other one; None where no
-    such call was seen."""
+    """Return the index of the call that took a tensor as a view of another one on this memory, and that other one; None
+    where no such call was seen."""
     made = story.innermost_new(meta.tensor, call.index)
     if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != meta.storage:
         return None
@@ -172,7 +172,7 @@ def where_named(story: Story, call: CallEvent) -> Callsite | None:
 
 
 def place_of(alias: AliasStatement, like: Callsite) -> Callsite:
-    """The place of a statement in the function of another place."""
+    """Return the place of a statement in the function of another place."""
     return replace(
         like,
         line=alias.line,

@@ -42,7 +42,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _maker(story: Story, call: CallEvent, tensor: int) -> CallEvent | None:
-    """The call that gave a tensor as a new one; ``.to(device)`` that gave back what it got is none."""
+    """Return the call that gave a tensor as a new one; ``.to(device)`` that gave back what it got is none."""
     made = story.innermost_new(tensor, call.index)
     return None if made is None or any(given.tensor == tensor for given in made.inputs) else made
 

@@ -76,7 +76,7 @@ def _is_checkpointed(site: Callsite | None) -> bool:
 def _read_at_another_version(
     story: Story, first: CallEvent, again: CallEvent, backward: int, places: set[_Place]
 ) -> Iterator[tuple[TensorMetadata, Write]]:
-    """The inputs that both runs read, and the write from outside of the function that came in between."""
+    """Yield the inputs that both runs read, and the write from outside of the function that came in between."""
     own = {mutation.tensor for mutation in first.mutations}
     for before, after in zip(first.inputs, again.inputs, strict=False):
         if before.tensor != after.tensor or before.tensor in own or before.version == after.version:
@@ -98,7 +98,7 @@ def _changed(mutation: Mutation | None) -> bool:
 def _overwritten_inside(
     story: Story, pairs: dict[int, CallEvent]
 ) -> Iterator[tuple[CallEvent, SavedTensor, CallEvent, Mutation]]:
-    """What an operation of the function saved and the function then wrote, where both run again."""
+    """Yield what an operation of the function saved and the function then wrote, where both run again."""
     for saved in story.trace.saved:
         node = story.nodes[saved.node]
         saver = story.calls.get(node.call) if node.call is not None and node.call in pairs else None
@@ -112,7 +112,7 @@ def _overwritten_inside(
 
 
 def _kept(saver: CallEvent, saved: SavedTensor) -> TensorMetadata | None:
-    """What a node saved, told by its role in the call: under a checkpoint the node does not tell it."""
+    """Return what a node saved, told by its role in the call: under a checkpoint the node does not tell it."""
     if saved.role == "result":
         return saver.outputs[0] if saver.outputs else None
     position = {"first input": 0, "second input": 1}.get(saved.role or "", len(saver.inputs))

@@ -65,8 +65,8 @@ def _raised(story: Story, call: CallEvent, refusal: Refusal) -> tuple[Hazard, _S
 
 
 def _failing(story: Story, call: CallEvent, refusal: Refusal) -> _Stale | None:
-    """The saved tensor that the message speaks of: reached by this backward, at these versions, of this shape; of
-    several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
+    """Return the saved tensor that the message speaks of: reached by this backward, at these versions, of this shape;
+    of several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end, expected, found = call.index, refusal.expected, refusal.found
     backward = story.backwards.get(end)
     reached = story.reached(backward.roots) if backward is not None else None
@@ -149,7 +149,7 @@ def _changed_unseen(story: Story, end: int, expected: int | None, found: int | N
 
 
 def _all_stale(story: Story, end: int, expected: int | None = None, *, pending: bool = False) -> Iterator[_Stale]:
-    """What was saved at a known version (or, from before the watch, at the version that the message names) and
+    """Yield what was saved at a known version (or, from before the watch, at the version that the message names) and
     written before call `end` began; with `pending`, by nodes that a backward could still use."""
     for saved in story.saved:
         if not saved.guarded or saved.counter not in story.writes or (pending and not story.nodes[saved.node].pending):

@@ -132,7 +132,7 @@ def check(story: Story) -> Iterator[Hazard]:
 
 
 def _gave_several(story: Story, refused: CallEvent) -> CallEvent | None:
-    """The call that gave several views at once: a slice of a chunk is refused because of the ``chunk``, though
+    """Return the call that gave several views at once: a slice of a chunk is refused because of the ``chunk``, though
     PyTorch's message names the slice."""
     todo = [meta.tensor for meta in refused.inputs]
     while todo:
@@ -153,7 +153,7 @@ def _maker(refusal: Refusal, made: CallEvent | None) -> str:
 
 
 def _base_write(story: Story, call: CallEvent) -> tuple[CallEvent, int] | None:
-    """The last write, before the refused call, of the memory behind one of its inputs."""
+    """Return the last write, before the refused call, of the memory behind one of its inputs."""
     storages = {meta.storage for meta in call.inputs if meta.storage is not None}
     writes = [
         (writer, mutation.tensor)

@@ -91,8 +91,8 @@ def _says_so(call: CallEvent) -> bool:
 
 
 def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | None:
-    """The first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch. What code
-    outside PyTorch wrote is told by `buffer-gathered`."""
+    """Return the first write between the makings of two aliases, such as ``state_dict()`` gives in each epoch. What
+    code outside PyTorch wrote is told by `buffer-gathered`."""
     made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
     if len(made) < 2:
         return None
@@ -102,8 +102,8 @@ def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | 
 
 
 def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: int) -> Write | None:
-    """The write of `tensor` that one place made at least twice before call `before`; backwards that add to a gradient
-    are such places."""
+    """Return the write of `tensor` that one place made at least twice before call `before`; backwards that add to a
+    gradient are such places."""
     places: Counter[Callsite] = Counter()
     for write in story.writes_to_memory(storage):
         if write.at >= before:
@@ -144,8 +144,8 @@ def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bo
 
 
 def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
-    """The names of ``by_a, by_b = torch.autograd.grad(loss, (a, b))`` where both are one tensor, as the gradients of a
-    sum are, and another line reads it after a write that builds on its values."""
+    """Return the names of ``by_a, by_b = torch.autograd.grad(loss, (a, b))`` where both are one tensor, as the
+    gradients of a sum are, and another line reads it after a write that builds on its values."""
     made = story.given_twice.get(mutation.tensor)
     if made is None or made.callsite is None or not builds_on_itself(story, call, mutation):
         return None

@@ -77,7 +77,7 @@ def _owner(story: Story, tensor: int, before: int) -> int:
 
 
 def _written_by(story: Story, storage: int, tensor: int, since: int, until: int) -> Write | None:
-    """The first write of a memory by a tensor, or a view of it, between two calls."""
+    """Return the first write of a memory by a tensor, or a view of it, between two calls."""
     for count, write in enumerate(writes_since(story, Reference(tensor, storage, since, None))):
         if write.at >= until or count == _MOST:
             return None

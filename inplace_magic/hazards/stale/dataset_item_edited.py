@@ -183,7 +183,7 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
 
 
 def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
-    """The tensor of which the written one is a view that the very statement took."""
+    """Return the tensor of which the written one is a view that the very statement took."""
     made = story.innermost_new(after.tensor, call.index)
     if made is None or made.kind != "view" or made.callsite is None or not made.callsite.same_statement(call.callsite):
         return after.tensor
@@ -236,7 +236,7 @@ class _Arrays:
         return after.storage in self._foreign
 
     def place_of(self, after: TensorMetadata, mutation: Mutation) -> tuple[object, bool]:
-        """What was written, and whether it is certain that an equal answer meant the same item."""
+        """Return what was written, and whether it is certain that an equal answer meant the same item."""
         if not self.holds(after):
             return (after.storage, region_of(after)), True
         where = after.data_ptr, after.shape

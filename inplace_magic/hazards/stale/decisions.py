@@ -53,7 +53,7 @@ def _first_write(story: Story, stale: Stale) -> Write:
 
 
 def _sources(story: Story, ties: dict[int, list[int]]) -> Iterator[Reference]:
-    """The tensors on such memory that are no trained leaf and were met before the first of them."""
+    """Yield the tensors on such memory that are no trained leaf and were met before the first of them."""
     for storage, times in ties.items():
         for tensor in story.bindings.by_storage.get(storage, ()):
             if story.first_seen(tensor) < times[0] and not story.observations[tensor].requires_grad:
@@ -61,7 +61,7 @@ def _sources(story: Story, ties: dict[int, list[int]]) -> Iterator[Reference]:
 
 
 def _ties(story: Story) -> dict[int, list[int]]:
-    """The calls at which a trained leaf was given a memory, or first met on it, by memory with more than one; in
+    """Return the calls at which a trained leaf was given a memory, or first met on it, by memory with more than one; in
     order."""
     found: dict[int, list[int]] = {}
     met: set[tuple[int, int | None]] = set()

@@ -110,8 +110,8 @@ def _serves_otherwise(listing: Listing, loop: ast.AST, name: str) -> bool:
 
 
 def _next_pass(story: Story, loop: ast.For | ast.While, call: CallEvent, site: Callsite, tensor: int) -> int | None:
-    """The first read of the tensor after its write, further down in the loop that the statement opens: whatever comes
-    after that read and stands above it, belongs to another pass."""
+    """Return the first read of the tensor after its write, further down in the loop that the statement opens: whatever
+    comes after that read and stands above it, belongs to another pass."""
     block = next((entry for entry in loop.body if spans(entry, site.line)), None)
     if block is None:
         return None
@@ -122,7 +122,7 @@ def _next_pass(story: Story, loop: ast.For | ast.While, call: CallEvent, site: C
 
 
 def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
-    """The function behind a cache that made a tensor, where another one writes it."""
+    """Return the function behind a cache that made a tensor, where another one writes it."""
     made, maker = story.bindings.made_at.get(tensor), story.innermost_new(tensor, len(story.trace.calls))
     if maker is not None and maker.does("buffer"):
         return None  # memory to work in, which each user fills anew

@@ -50,7 +50,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _kept_by_a_name(
     story: Story, call: CallEvent, mutation: Mutation, held: list[int], containers: list[str]
 ) -> Hazard | None:
-    """The finding on what a list or dict of the user's holds, and how it came there."""
+    """Return the finding on what a list or dict of the user's holds, and how it came there."""
     how = _kept_by_statement(story, call, mutation) or _kept_a_pass_before(story, call, mutation)
     if how is None:
         return None
@@ -83,8 +83,8 @@ def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held:
 
 
 def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
-    """The finding on what stood in a container of one hook's while it was written, and is read by a line that says the
-    container."""
+    """Return the finding on what stood in a container of one hook's while it was written, and is read by a line that
+    says the container."""
     for kept in story.kept_by_hooks.get(write.index, ()):
         handed = write.callsite is not None and any(_says(place, kept.name) for place in write.callsite.chain)
         read = None if handed else _read_where(story, kept.tensor, write, partial(_says_entry, kept))
@@ -123,7 +123,7 @@ def _of_a_hook(story: Story, write: CallEvent, tensor: int, layer: str, read: Ca
 
 
 def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
-    """A statement of the writing function, above the write, that put the written variable into a container."""
+    """Return a statement of the writing function, above the write, that put the written variable into a container."""
     site = call.callsite
     name = story.bindings.written_path(call, mutation.tensor)
     if site is None or name is None or isinstance(expressions.parse(site.statement), ast.AugAssign):
@@ -167,7 +167,7 @@ def _classes_asked(test: ast.expr) -> set[str]:
 
 
 def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Callsite], bool]) -> CallEvent | None:
-    """The first later call that read the tensor in a statement that says its container."""
+    """Return the first later call that read the tensor in a statement that says its container."""
 
     def counts(site: Callsite | None) -> bool:
         return any(place != write.callsite and says(place) for place in (site.chain if site is not None else ()))

@@ -46,8 +46,8 @@ def moved(story: Story) -> Iterator[Stale]:
 
 
 def _taken(story: Story) -> Iterator[Reference]:
-    """The parts and detached tensors that a statement keeps under a name, or in a list or dict; parts in a list only
-    where the statement takes the same elements again, as of a buffer that is filled anew each time."""
+    """Yield the parts and detached tensors that a statement keeps under a name, or in a list or dict; parts in a list
+    only where the statement takes the same elements again, as of a buffer that is filled anew each time."""
     last: dict[tuple[object, ...], Reference] = {}
     for call in story.views:
         site = call.callsite.handed_to if call.callsite is not None else None
@@ -105,8 +105,8 @@ def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) ->
 
 
 def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | None:
-    """The first read after the write; of a local name, by it and in the same run of the function. Of an entry, it must
-    be the first read at all: what was read before may be done with."""
+    """Return the first read after the write; of a local name, by it and in the same run of the function. Of an entry,
+    it must be the first read at all: what was read before may be done with."""
     name, place = kept.holder, kept.place
     for read in story.given_to.get(kept.tensor, ()):
         site = read.callsite
@@ -158,7 +158,7 @@ def _is_of_parameters(story: Story, mutation: Mutation) -> bool:
 
 
 def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Callsite) -> CallEvent | None:
-    """The first read of the written elements that does not go by what was taken, where another one does."""
+    """Return the first read of the written elements that does not go by what was taken, where another one does."""
     name, reach = story.bindings.written_path(call, mutation.tensor), reach_of_write(call, mutation)
     used, read = False, None
     for later in story.given_memory(mutation.storage):

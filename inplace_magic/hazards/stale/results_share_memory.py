@@ -63,7 +63,7 @@ def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Ke
 
 
 def _roots(names: list[str]) -> list[str]:
-    """The variables that are a tensor or a list of tensors: ``first``, ``grads_a`` of ``grads_a[0]``."""
+    """Return the variables that are a tensor or a list of tensors: ``first``, ``grads_a`` of ``grads_a[0]``."""
     matches = (re.fullmatch(r"([A-Za-z_]\w*)(\[\d+\])?", name) for name in names)
     return list(dict.fromkeys(match[1] for match in matches if match is not None))
 
@@ -84,7 +84,7 @@ def _kept(top: Top, name: str) -> _Kept | None:
 
 
 def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kept) -> tuple[Write, CallEvent] | None:
-    """The write that came between the two statements, and the first call after it that reads the first name."""
+    """Return the write that came between the two statements, and the first call after it that reads the first name."""
     meta = story.observations.get(tensor)
     if meta is None or meta.is_trainable or first.statement is second.statement:
         return None

@@ -138,7 +138,7 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
 
 
 def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
-    """The tensor behind an argument of a line, as far as it is known."""
+    """Return the tensor behind an argument of a line, as far as it is known."""
     site = call.callsite
     return None if site is None or name is None else story.bindings.stood_for(site, name, call.index)
 
@@ -172,7 +172,7 @@ def _line(call: CallEvent) -> tuple[str, str] | None:
 
 
 def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None:
-    """The call, in an earlier statement, that took one side as a view of the other; None where none did."""
+    """Return the call, in an earlier statement, that took one side as a view of the other; None where none did."""
     maker = story.calls.get(taken) if taken is not None else None
     memories = {meta.storage for meta in call.inputs[:2]}
     if maker is None or maker.kind != "view" or all(meta.storage not in memories for meta in maker.inputs):

@@ -45,7 +45,7 @@ def joined_with_itself(story: Story) -> Iterator[Hazard]:
 
 
 def _statements(story: Story) -> dict[int, int]:
-    """A number for each statement and run of it, by the `id` of the places in it, of which a loop has few."""
+    """Return a number for each statement and run of it, by the `id` of the places in it, of which a loop has few."""
     numbers: dict[tuple[object, ...], int] = {}
     return {
         key: numbers.setdefault(
@@ -56,7 +56,7 @@ def _statements(story: Story) -> dict[int, int]:
 
 
 def _saying_both(story: Story, statements: dict[int, int]) -> set[int]:
-    """The statements that give calls both names of a tensor that was given a second one."""
+    """Return the statements that give calls both names of a tensor that was given a second one."""
     said: dict[int, set[str]] = {}
     pairs = [(alias.target, alias.source) for alias in story.aliases.statements]
     roots = {before_first_step(name)[0] for pair in pairs for name in pair}
@@ -89,7 +89,7 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
 
 
 def _with_a_second_name(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory, _Named]]:
-    """The sides with a memory that comes by two names: of ten thousand stacked tensors hardly any."""
+    """Return the sides with a memory that comes by two names: of ten thousand stacked tensors hardly any."""
     names: dict[_Memory, set[str]] = {}
     for side in sides:
         for memory, (_meta, name) in side.items():
@@ -102,7 +102,7 @@ def _memory(meta: TensorMetadata) -> _Memory:
 
 
 def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
-    """Each input with the name by which the line gives it; with none where that cannot be told."""
+    """Return each input with the name by which the line gives it; with none where that cannot be told."""
     site = call.callsite
     names = _names_given(site.expression, call.does("method")) if site is not None and site.direct else ()
     if len(names) != len(call.inputs):
@@ -112,7 +112,7 @@ def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
 
 @lru_cache(maxsize=1024)
 def _names_given(expression: str, method: bool) -> tuple[str, ...]:
-    """The operands that can be tensors, by their names."""
+    """Return the operands that can be tensors, by their names."""
     listed = expressions.operands(expression, method=method)
     return tuple(expressions.path_text(node) or "" for node in listed if not is_no_tensor(node))
 
@@ -132,7 +132,7 @@ def _second_name(story: Story, call: CallEvent, names: set[str]) -> AliasStateme
 
 
 def _written_since(story: Story, call: CallEvent, pair: list[_Named], alias: AliasStatement) -> Write | None:
-    """The last write of the memory before the formula, if the second name was given before it."""
+    """Return the last write of the memory before the formula, if the second name was given before it."""
     metas = [meta for meta, _name in pair]
     if any(meta.is_trainable for meta in metas) or any(story.first_seen(m.tensor) >= call.index for m in metas):
         return None

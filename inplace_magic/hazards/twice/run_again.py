@@ -69,7 +69,7 @@ def _matters(story: Story, call: CallEvent, mutation: Mutation) -> bool:
 
 
 def _blamed(first: CallEvent, call: CallEvent, backward: CallEvent) -> Callsite | None:
-    """The line that made the update; where the library did, the one that had it recomputed."""
+    """Return the line that made the update; where the library did, the one that had it recomputed."""
     site = first.callsite
     steps = len(_places(call.callsite)) - len(_places(backward.callsite)) if site and not site.direct else 0
     for _step in range(steps):

@@ -70,7 +70,7 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
 
 
 def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | None:
-    """The tensor that was written: a held one, or one that the written tensor is a view of."""
+    """Return the tensor that was written: a held one, or one that the written tensor is a view of."""
     of_memory = (h.tensor for h in held if (meta := story.observations.get(h.tensor)) is not None)
     found = [tensor for tensor in of_memory if story.observations[tensor].storage == mutation.storage]
     meta = story.observations[found[0]] if found else None
@@ -161,7 +161,7 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
-    """What a call says of a tensor that it reads; one None where the text does not tell which operand it is."""
+    """Return what a call says of a tensor that it reads; one None where the text does not tell which operand it is."""
     site = read.callsite
     if site is None or not site.direct:
         return [None]

@@ -84,8 +84,8 @@ def _read_elsewhere(story: Story, taken: list[CallEvent]) -> Iterator[Reference]
 
 
 def _reading(story: Story, kept: Reference, since: int) -> CallEvent | None:
-    """The first call after another one that reads a tensor in another statement than that which took it; a copy onto
-    itself is told by `same-memory-compared`."""
+    """Return the first call after another one that reads a tensor in another statement than that which took it; a copy
+    onto itself is told by `same-memory-compared`."""
     for call in story.given_between(kept.tensor, since, len(story.trace.calls)):
         reads = call.looks_at_values or call.does("gives address")
         onto_itself = call.does("copies in") and call.inputs[0].storage == kept.storage

@@ -151,8 +151,8 @@ def _is_a_chain(text: str) -> bool:
 
 
 def _names_beside(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Iterator[str]:
-    """The other names of one statement that bound a name of a function, or of what is around it, where they were seen
-    to hold the tensor."""
+    """Yield the other names of one statement that bound a name of a function, or of what is around it, where they were
+    seen to hold the tensor."""
     listing = whole_listing(story.trace, owned.site)
     statement = listing.statement_at(owned.site) if listing is not None else None
     if listing is None or statement is None or owned.path in owned.site.parameters:
@@ -171,7 +171,7 @@ def _names_beside(story: Story, call: CallEvent, mutation: Mutation, owned: Owne
 
 
 def _held(story: Story, function: str, name: str, before: int) -> int | None:
-    """The tensor that a name of a function held last before a call, or one of what is around the function."""
+    """Return the tensor that a name of a function held last before a call, or one of what is around the function."""
     while True:
         bound = story.bindings.bound_last(function, name, before)
         if bound is not None:
@@ -182,7 +182,7 @@ def _held(story: Story, function: str, name: str, before: int) -> int | None:
 
 
 def _scope_binding(listing: Listing, statement: ast.stmt, name: str) -> ast.AST:
-    """The function that binds a name which a statement says: its own, or one around it; else the module."""
+    """Return the function that binds a name which a statement says: its own, or one around it; else the module."""
     scope: ast.AST = listing.scope_of(statement)
     while not isinstance(scope, ast.Module):
         bound = _bindings_of(listing, scope, name)
@@ -193,7 +193,7 @@ def _scope_binding(listing: Listing, statement: ast.stmt, name: str) -> ast.AST:
 
 
 def _bindings_of(listing: Listing, scope: ast.AST, name: str) -> list[ast.AST]:
-    """The statements of a function that bind a name to something."""
+    """Return the statements of a function that bind a name to something."""
     found = []
     for stored in listing.stores.get(name, ()):
         above = next((n for n in listing.around(stored) if not isinstance(n, (ast.Tuple, ast.List))), None)
