@@ -126,8 +126,8 @@ TABLE = (
             "for each step: {step} uses the gradients of the last backward alone. PyTorch gives no error."
         ),
         fix=N_(
-            "Clear the gradients where a step has used them, and nowhere before: move `zero_grad()` to right after "
-            "`step()`."
+            "Clear the gradients after a step has used them, and nowhere before: move `zero_grad()` to right "
+            "after `step()`."
         ),
         wrote=N_("cleared here"),
         reads=N_("uses the last one alone here"),
@@ -145,7 +145,7 @@ TABLE = (
             "{clear} clears {gradient} after {backward} filled it and before anything reads it: a step comes "
             "after every {usual} backwards, and {step} uses {left} of them. PyTorch gives no error."
         ),
-        fix=N_("Clear the gradients where a step has used them, and nowhere before."),
+        fix=N_("Clear the gradients after a step has used them, and nowhere before."),
         wrote=N_("cleared here"),
         reads=N_("uses the rest here"),
         came=N_("fills them here"),

@@ -157,21 +157,21 @@ def _how(cut: CallEvent) -> tuple[str, str]:
     if cut.does("detaches itself"):
         return (
             _("removes the history of its tensor"),
-            _("Leave `detach_()` out; where it is meant, freeze what is not trained: `requires_grad_(False)`."),
+            _("Leave `detach_()` out; if the cut is meant, freeze what is not trained: `requires_grad_(False)`."),
         )
     if cut.does("gives data") or cut.does("detached"):
         return (
             _("gives a tensor without history"),
             _(
-                "Use the tensor itself there, without `detach()` or `.data`; where it is meant, freeze what is not "
-                "trained: `requires_grad_(False)`."
+                "Use the tensor itself there, without `detach()` or `.data`; if the cut is meant, freeze what "
+                "is not trained: `requires_grad_(False)`."
             ),
         )
     if not cut.grad_enabled:
         return (
             _("runs where gradients are off"),
             _(
-                "Move it out of the `torch.no_grad()` block; where it is meant, freeze what is not trained: "
+                "Move it out of the `torch.no_grad()` block; if the cut is meant, freeze what is not trained: "
                 "`requires_grad_(False)`."
             ),
         )

@@ -58,8 +58,8 @@ def _message(variable: str | None, call: CallEvent, origin: Callsite | None, vie
         said.format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("The tensor")),
         _("It came from {line}.").format(line=wording.spot(origin)) if origin is not None and not here else "",
         _(
-            "Gradients are collected at a leaf; recording the write would turn it into the result of an operation with "
-            "no place for its own gradient, so PyTorch refused."
+            "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
+            "operation, with no place for its own gradient, so PyTorch refused."
         ),
     )
 

@@ -45,23 +45,23 @@ _KINDS: dict[RefusalKind, _Refused] = {
     "base of several views written": _Refused(
         BASE,
         N_(
-            "{maker} gives several views of one tensor at once; once the tensor behind them is written, PyTorch cannot "
-            "tell the history of each view any more, and refused when one was used."
+            "{maker} gives several views of one tensor at once; after a write to their base PyTorch no longer "
+            "knows the history of each view, and refused when one was used."
         ),
         N_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}."),
         N_("{line} wrote {tensor}, and {use} then used a view of it"),
     ),
     "view detached in place": _Refused(
         DETACHED,
-        N_("Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."),
+        N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
         N_("{line} detaches {tensor} in place, and {tensor} is a view"),
     ),
     "inference tensor written": _Refused(
         INFERENCE,
         N_(
-            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-            "written outside of it."
+            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot "
+            "be written outside `inference_mode`."
         ),
         N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
         N_("{line} writes {tensor} in place"),
@@ -73,8 +73,8 @@ _KINDS: dict[RefusalKind, _Refused] = {
             "without the others, so it refused."
         ),
         N_(
-            "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: one that is taken "
-            "alone may be written. If not, turn {line} into its out-of-place form and use what that gives."
+            "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: a view that is "
+            "taken alone may be written. If not, turn {line} into its out-of-place form and use the result."
         ),
     ),
     "view made without recording written": _Refused(
@@ -85,7 +85,7 @@ _KINDS: dict[RefusalKind, _Refused] = {
         ),
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
-            "`torch.no_grad()` and detach what it writes."
+            "`torch.no_grad()` and detach the written tensor."
         ),
     ),
     "view of a custom function written": _Refused(

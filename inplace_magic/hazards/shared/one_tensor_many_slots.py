@@ -179,16 +179,16 @@ def _reads(call: CallEvent, times: int) -> str:
 
 def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Hazard:
     variable = story.name_written_by(write) or story.bindings.name(tensor)
-    what = f"`{variable}`" if variable else _("A tensor")
+    what = f"`{variable}`" if variable else _("a tensor")
     if keyed:
         message = _(
-            "{tensor} was written in place by {line}, and a dict holds that very tensor more than once: {evidence}. A "
+            "{line} wrote {tensor} in place, and a dict holds that very tensor more than once: {evidence}. A "
             "dict keeps references, not copies, so every entry shows the last values."
         )
         fix = _("Give each key a tensor of its own (`{key: torch.zeros(n) for key in keys}`).")
     else:
         message = _(
-            "{tensor} was written in place by {line}, and a list holds that very tensor more than once: {evidence}. A "
+            "{line} wrote {tensor} in place, and a list holds that very tensor more than once: {evidence}. A "
             "list keeps references, not copies, so every entry shows the last values."
         )
         fix = _(

@@ -47,7 +47,7 @@ _SAID = {
 _CURES = {
     "detach": N_("Remove `.detach()` from {line}."),
     "data": N_("Remove `.data` from {line}."),
-    "number": N_("Go on with the tensor itself in {line}; take the number beside it, for printing alone."),
+    "number": N_("Continue with the tensor itself in {line}; take the number for printing alone."),
     "array": N_("Compute the same with functions of torch in {line}."),
     "copied": N_("Use the tensor itself in {line}; several are joined by `torch.stack` or `torch.cat`."),
     "index": N_(

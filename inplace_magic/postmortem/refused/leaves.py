@@ -35,9 +35,8 @@ def _update(failure: Failure, subject: Subject, made: Bound | None) -> str | Non
 
 
 _LEAF_WHY = N_(
-    "Gradients are collected at a leaf; recording the write would turn it into the result of an "
-    "operation with no place "
-    "for its own gradient, so PyTorch refused."
+    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
+    "operation, with no place for its own gradient, so PyTorch refused."
 )
 _LEAF_FIX = N_(
     "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of "
@@ -71,8 +70,8 @@ _FLAG = About(
     N_("{line} sets `requires_grad` of {tensor}, which an operation made."),
     N_("The inputs of a result decide whether it requires grad, so only a leaf's flag can be set."),
     N_(
-        "To go on without its history, write `{name} = {name}.detach()`; to freeze a layer, set the "
-        "flag of its parameters."
+        "To continue without its history, write `{name} = {name}.detach()`; to freeze a layer, set the flag of "
+        "its parameters."
     ),
     written=True,
 )

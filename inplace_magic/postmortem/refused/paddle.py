@@ -120,8 +120,8 @@ def explain_leaf(failure: Failure) -> Answer:
         ),
         _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
         _(
-            "Gradients are collected at a leaf; recording the write would turn it into the result of an operation "
-            "with no place for its own gradient, so PyTorch refused."
+            "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
+            "operation, with no place for its own gradient, so PyTorch refused."
         ),
         sites=[failure.place],
         certain=failure.place is not None,

@@ -69,7 +69,7 @@ _NO_GRAD = About(
     ),
     N_(
         "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
-        "`torch.no_grad()` and detach what it writes."
+        "`torch.no_grad()` and detach the written tensor."
     ),
     written=True,
     facts=_maker,
@@ -96,7 +96,7 @@ _DETACHED = About(
     r"Can't detach views in-place",
     view,
     N_("{line} detaches {tensor}, a view, in place."),
-    N_("Cutting a view off its history would leave the tensor behind it with a wrong one, so PyTorch refused."),
+    N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
     N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
     written=True,
 )
@@ -107,7 +107,7 @@ _INFERENCE = About(
     N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
     N_(
         "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-        "written outside of it."
+        "written outside `inference_mode`."
     ),
     N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
     written=True,
@@ -146,8 +146,8 @@ _OVERLAP = About(
 )
 
 _BASE_WHY = N_(
-    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). Once the tensor "
-    "behind them is written, PyTorch cannot tell the history of each view any more, and refused when one was used."
+    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
+    "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
 )
 
 
