@@ -84,14 +84,14 @@ def _hazard(
         rule,
         "warning",
         message=sentences(
-            _("{tensor} was overwritten by {write} through `.data`, and {read} goes on with the new values.").format(
-                tensor=f"`{variable}`" if variable else _("A tensor"),
+            _("{write} overwrote {tensor} through `.data`, and {read} uses the new values.").format(
+                tensor=f"`{variable}`" if variable else _("a tensor"),
                 write=wording.spot(call.callsite),
                 read=wording.spot(read.callsite),
             ),
             _(
-                "PyTorch did not record that write. Backward goes on to {node} as if it had not happened, so "
-                "the gradient is wrong without an error."
+                "PyTorch did not record that write. Backward continues to {node} as if the write had not "
+                "happened, so the gradient is wrong without an error."
             ).format(node=made),
         ),
         fix=_(

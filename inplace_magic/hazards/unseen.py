@@ -34,8 +34,8 @@ def hazard(
     else:
         message = sentences(
             _(
-                "Backward at {place} failed because a saved tensor was overwritten; {versions}. Which write it was "
-                "could not be told."
+                "Backward at {place} failed because a saved tensor was overwritten; {versions}. It is unknown "
+                "which write it was."
             ).format(place=where, versions=wording.versions(expected, found)),
             _reason(story, call),
         )
@@ -83,7 +83,7 @@ def _reason(story: Story, call: CallEvent) -> str:
     if _is_older(story, call):
         return _("A part of the graph is from before the watch began.")
     if any(saved.hooked and saved.node in reached for saved in story.trace.saved):
-        return _("What was saved was packed by saved-tensor hooks, as checkpoint does, so the watch does not know it.")
+        return _("Saved-tensor hooks packed the saved tensor, as checkpoint does, so the watch does not know it.")
     return ""
 
 

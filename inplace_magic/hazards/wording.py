@@ -81,8 +81,8 @@ def of_an_older_version(hazard: Hazard) -> Hazard:
     if older is None:
         return hazard
     told = _(
-        "Load {file} anew (restart the kernel, or `importlib.reload`) and run again: the file was changed after it was "
-        "loaded, and {place} is no longer there to be read."
+        "Load {file} again (restart the kernel, or `importlib.reload`) and run again: the file was changed "
+        "after it was loaded, and {place} is no longer there to be read."
     )
     name = (older.file or "").replace("\\", "/").rsplit("/", 1)[-1]
     return replace(hazard, fix=told.format(file=name, place=older.place), diff="", price_bytes=None)
@@ -159,7 +159,7 @@ def overwritten_fix(
     line = line_of(site)
     if parameter:
         anew = (
-            _("Compute the result anew after {line}: a graph can only be used with the values it was built from.")
+            _("Compute the result again after {line}: a graph can only be used with the values it was built from.")
             if saved_site is None
             else _(
                 "Compute the result again after {line} (the forward at {place}): a graph is valid only for "

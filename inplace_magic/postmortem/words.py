@@ -43,7 +43,7 @@ _MOST_LINES = 4
 def change(line: Callsite, *, steps: bool) -> str:
     """Say what to change about the line that wrote; nobody has tried it."""
     if steps:
-        return _("Compute {loss} anew after {line}.").format(loss=_("the loss"), line=_line(line))
+        return _("Compute {loss} again after {line}.").format(loss=_("the loss"), line=_line(line))
     text = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
     return text.format(line=_line(line))
 

@@ -113,7 +113,7 @@ def test_a_write_that_the_ring_has_forgotten_is_not_made_up() -> None:
     assert w.report is not None
     (hazard,) = w.report.hazards
     assert hazard.mutation is None
-    assert "Which write it was could not be told" in hazard.message
+    assert "It is unknown which write it was" in hazard.message
     assert "already discarded the first write after the save" in " ".join(w.report.blindness)
 
 

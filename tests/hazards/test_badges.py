@@ -60,7 +60,7 @@ changed = revisions()
     [
         (CLEARED, "step-without-gradients", ["filled here", "cleared here", "moves nothing here"]),
         (CUT, "history-cut", ["cut off here", "read without its history"]),
-        (DROPPED, "result-thrown-away", ["nobody takes it here"]),
+        (DROPPED, "result-thrown-away", ["nothing uses it here"]),
     ],
 )
 def test_a_line_is_said_to_do_what_it_did(

@@ -48,7 +48,7 @@ def test_the_bad_program_gives_the_line_that_adds_and_both_objects(loaded_shell:
     assert loaded_shell.user_ns["total"] == 4  # the class's tensor counted for both
     assert finding.severity == "warning"
     assert finding.mutation.statement.startswith("self.counts.index_add_")
-    assert "both times it is `Histogram.counts`" in finding.message
+    assert "both times the tensor is `Histogram.counts`" in finding.message
     assert finding.variable == "self.counts"
 
 

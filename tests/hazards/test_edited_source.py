@@ -85,7 +85,7 @@ def test_of_a_module_edited_and_not_reloaded_no_line_is_quoted_that_did_not_run(
     assert hazard.mutation.place == "line 7 of an older version of edited_module.py"
     assert hazard.mutation.function == "squash"
     assert hazard.diff == ""
-    assert hazard.fix.startswith("Load edited_module.py anew")
+    assert hazard.fix.startswith("Load edited_module.py again")
     assert "edited_module.py was changed after it was loaded" in "\n".join(report.blindness)
     for shown in (report.to_text(), report.to_html()):
         assert "SCALE" not in shown

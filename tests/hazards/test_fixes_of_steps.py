@@ -71,7 +71,7 @@ def test_the_advice_for_a_gan_warns_of_the_plain_move_and_gives_the_call_that_sp
     finding = first_finding(loaded_shell, GAN.lstrip("\n"))
 
     assert "Do not just run its backward before `opt_D.step()`" in finding.fix
-    assert "from `p0, p1 = D(real), D(fake)` (Cell In[1], line 11) on, again below it" in finding.fix
+    assert "from `p0, p1 = D(real), D(fake)` (Cell In[1], line 11) on, below" in finding.fix
     call = "g_loss.backward(inputs=list(G.parameters()))"
     assert "use `backward(inputs=…)` with the other parameters alone, and put `opt_D.step()` below it" in finding.fix
     advised = GAN.replace(STEP, "").replace(BACKWARD, f"    {call}\n{STEP}")
@@ -153,7 +153,7 @@ def test_in_a_helper_the_call_that_must_move_is_named_and_not_the_innermost_line
     assert RAISES in str(ran.error)
     fix = ran.report.hazards[0].fix
 
-    assert fix.startswith("Compute `policy_loss` anew after `update_params(self.q_optim, self.critic, q_loss)`")
+    assert fix.startswith("Compute `policy_loss` again after `update_params(self.q_optim, self.critic, q_loss)`")
     assert "from `policy_loss = self.calc_policy_loss(s)`" in fix
     assert "return self.net(x)" not in fix
     assert "Do not just run its backward before" in fix
@@ -264,7 +264,7 @@ def test_a_line_between_that_changes_what_would_be_computed_anew_leaves_no_diff(
     source = ONE.lstrip("\n").replace("first = ", "out[0] = 0\nfirst = ")
     finding = first_finding(loaded_shell, source)
     assert finding.diff == ""
-    assert "Compute `second` anew after `opt.step()`" in finding.fix
+    assert "Compute `second` again after `opt.step()`" in finding.fix
 
 
 @pytest.mark.parametrize("gradient", ["torch.autograd.grad(second, list(net.parameters()))"])
@@ -350,7 +350,7 @@ def test_a_function_that_is_called_twice_is_no_loop_that_carries_a_state(tmp_pat
     assert RAISES in str(ran.error)
 
     assert ran.report.hazards[0].fix.startswith(
-        "Compute `h` anew after `self.out.weight.div_(2)`, by `h = self.out(x)`"
+        "Compute `h` again after `self.out.weight.div_(2)`, by `h = self.out(x)`"
     )
 
 

@@ -50,7 +50,7 @@ BAD = {
         "h = w.sigmoid()\none, other = h.sum(), (h * h).sum()\none.backward()\n"
         "with torch.no_grad():\n    w -= 0.1\nother.backward()",
         "one.backward()",
-        ("`h`", "Compute `h` anew after `w -= 0.1`"),
+        ("`h`", "Compute `h` again after `w -= 0.1`"),
     ),
     "by_grad": (
         "loss = w.sigmoid().sum()\n(g,) = torch.autograd.grad(loss, w)\nloss.backward()",
@@ -126,7 +126,7 @@ def test_the_bad_program_names_the_state_and_the_pass(tmp_path: Path) -> None:
     assert ran.at(finding.saved) == "h = cell(x, h)"
     assert finding.variable == "h"
     assert "back through `h` into the graph of an earlier pass" in finding.message
-    assert "Cut the state off between two passes, by `h = h.detach()`" in finding.fix
+    assert "Detach the state between two passes, by `h = h.detach()`" in finding.fix
     assert [line for line in finding.diff.split("\n") if line[:1] in "+-"] == ["+        h = h.detach()"]
     assert "freed here (by the first backward)" in ran.report.to_text()
 
@@ -171,7 +171,7 @@ def test_of_a_backward_on_another_thread_nothing_is_guessed(tmp_path: Path) -> N
     assert SAID in str(ran.error)
     finding = ran.the(rule.CODE)
     assert finding.freed is None
-    assert "Which one it was is not in the record." in finding.message
+    assert "The record does not show which backward." in finding.message
 
 
 def test_it_is_told_in_chinese(tmp_path: Path) -> None:

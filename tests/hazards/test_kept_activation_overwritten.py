@@ -24,7 +24,7 @@ def test_the_bad_program_gives_the_line_that_rewrote_it(tmp_path: Path) -> None:
     assert finding.severity == "warning"
     assert ran.at(finding.mutation) == "nn.Sequential(conv, nn.ReLU(inplace=True))(x)"
     assert finding.variable == 'kept["pre"]'
-    assert "what a forward hook kept of the output of `Conv2d`" in finding.message
+    assert "the output of `Conv2d` that a forward hook kept" in finding.message
 
 
 def test_an_activation_kept_in_a_list_is_found_as_well(tmp_path: Path) -> None:

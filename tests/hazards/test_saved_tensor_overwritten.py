@@ -89,7 +89,7 @@ def test_when_nobody_was_seen_writing_the_finding_says_so() -> None:
     (finding,), _ = find_hazards(Trace(calls=(backward,)))
     assert (finding.code, finding.mutation, finding.saved) == (rule.CODE, None, None)
     assert (finding.expected_version, finding.found_version) == (0, 1)
-    assert finding.message.endswith("Which write it was could not be told.")  # and no reason is made up
+    assert finding.message.endswith("It is unknown which write it was.")  # and no reason is made up
 
 
 def test_a_tensor_saved_before_the_watch_is_matched_by_the_version_that_pytorch_names() -> None:

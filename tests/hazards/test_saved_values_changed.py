@@ -218,7 +218,7 @@ def test_only_a_write_through_data_is_called_so(tmp_path: Path) -> None:
     forward = "x = torch.ones(2, 2)\nw = torch.ones(2, 2, requires_grad=True)\nout = (x @ w).sum()"
     by_dlpack = "shared = torch.from_dlpack(x.__dlpack__())\nshared.mul_(2)"
     told = watched(tmp_path, forward, by_dlpack, "out.backward()").the(rule.CODE)
-    assert "counts its versions apart, so" in told.message
+    assert "with a version counter of its own, so" in told.message
     assert ".data" not in told.message + told.fix
     through_data = watched(tmp_path, forward, "x.data.view(-1).mul_(2)", "out.backward()").the(rule.CODE)
-    assert "counts its versions apart (`.data`)" in through_data.message
+    assert "with a version counter of its own (`.data`)" in through_data.message

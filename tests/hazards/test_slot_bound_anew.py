@@ -71,7 +71,7 @@ def test_the_diff_cures_it(loaded_shell: Any, name: str) -> None:
     found = [hazard for hazard in report.hazards if hazard.is_alarm]
     assert found
     assert all(hazard.diff for hazard in found)
-    assert "whoever else holds the old one keeps its values" in found[0].fix
+    assert "other holders of the old one keep its values" in found[0].fix
     assert differing(run(cured(source, report))[0], meant, within="left") == []
 
 
@@ -87,4 +87,4 @@ def test_where_that_would_not_do_nothing_is_bound_anew(loaded_shell: Any, name: 
     use = TWO_METERS.replace("two.add(-x)", "two.add(-x)\n    one.halve()") if "halve" in NO_SLOT[name] else TWO_METERS
     report = watch_cell(loaded_shell, (CLASSES.replace("WRITE", NO_SLOT[name]) + use).strip("\n"))
     assert any(hazard.is_alarm for hazard in report.hazards)
-    assert not any("keeps its values" in hazard.fix for hazard in report.hazards)
+    assert not any("keep its values" in hazard.fix for hazard in report.hazards)

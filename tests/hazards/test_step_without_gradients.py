@@ -30,14 +30,16 @@ def test_layers_that_were_replaced_are_not_the_optimizers(loaded_shell: Any, tmp
         assert finding.mutation.text == "one.step()"
         assert finding.variable == "first.weight"
         assert "no parameter of the SGD has a gradient" in finding.message
-        assert "filled those of other tensors (`first.weight`)" in finding.message
+        assert "filled the gradients of other tensors (`first.weight`)" in finding.message
 
 
 def test_gradients_cleared_before_the_step_are_told_as_that(loaded_shell: Any, tmp_path: Path) -> None:
     ran = told(loaded_shell, tmp_path, NETWORKS + "first(x).sum().backward()\none.zero_grad()\none.step()\n")
 
     for finding in ran.the(CODE):
-        assert "had filled them (`first.bias` and 1 more), and they were cleared in between" in finding.message
+        assert (
+            "filled the gradients (`first.bias` and 1 more), and they were cleared before the step" in finding.message
+        )
         assert "before `backward`" in finding.fix
 
 

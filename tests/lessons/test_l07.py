@@ -65,7 +65,7 @@ def test_a_gate_cut_off_from_its_gradient_is_told_where(lesson: Any) -> None:
 
 def test_a_clamp_that_nobody_keeps_is_told(lesson: Any) -> None:
     told = answer(lesson, "7.2", GATED.format(line="gate.clamp(min=0.3)"))
-    assert "makes a new tensor that nobody takes" in " ".join(told.sentences)
+    assert "makes a new tensor that nothing uses" in " ".join(told.sentences)
 
 
 def test_a_copy_that_is_clamped_in_place_is_right_too(lesson: Any) -> None:

@@ -77,4 +77,4 @@ def test_a_module_that_was_edited_and_not_loaded_anew_is_not_quoted(tmp_path: Pa
     report = text_of(execute(cells, allow_errors=True)[-1], "report")
     assert "line 2 of an older version of edited.py" in report
     assert "OTHER = 4" not in report
-    assert "Load edited.py anew" in report
+    assert "Load edited.py again" in report

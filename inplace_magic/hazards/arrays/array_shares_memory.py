@@ -172,8 +172,8 @@ def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then overwrote "
-            "that: what was kept shows the new values. PyTorch gives no error."
+            "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then "
+            "overwrote that memory: the kept array shows the new values. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), kept=kept, write=wording.spot(write.site)),
         fix=_("Keep a copy: append `.copy()` to {array}.").format(
             array=wording.code(call.callsite.expression) if call.callsite is not None else _("the array")

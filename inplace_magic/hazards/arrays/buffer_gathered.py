@@ -1,4 +1,4 @@
-"""Tensors that were taken one after the other from one NumPy array are put together: all show its last values."""
+"""Tensors that were taken one after the other from one NumPy array are joined: all show its last values."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def _hazard(story: Story, call: CallEvent, tensors: list[int], write: ForeignWri
         code=CODE,
         severity="warning",
         message=_(
-            "{line} puts {count} tensors together that are one memory: {taken} copied nothing, and {writer} filled the "
-            "memory anew in between, so all of them show its last values. PyTorch gives no error."
+            "{line} joins {count} tensors that share one memory: {taken} copied nothing, and {writer} filled "
+            "the memory again in between, so all of them show its last values. PyTorch gives no error."
         ).format(
             line=wording.spot(call.callsite),
             count=len(tensors),
             taken=wording.spot(taken) if taken is not None else _("what gave them"),
             writer=wording.spot(write.callsite) if write.callsite is not None else _("code outside PyTorch"),
         ),
-        fix=_("Copy the values when they are taken: `torch.tensor(array)`, or `.clone()` of what gives them."),
+        fix=_("Copy the values when you take them: `torch.tensor(array)`, or append `.clone()`."),
         variable=write.names[0] if write.names else None,
         mutation=write.callsite,
         origin=taken,

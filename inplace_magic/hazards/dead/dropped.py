@@ -41,8 +41,8 @@ class _Loss:
 _LOSSES = {
     "fraction": _Loss(
         N_(
-            "{line} cut off fractions: {tensor} holds {dtype}, and {count} of {all} values written to it were no whole "
-            "numbers ({example}). PyTorch gives no error."
+            "{line} cut off fractions: {tensor} holds {dtype}, and {count} of {all} values written to it were "
+            "not whole numbers ({example}). PyTorch gives no error."
         ),
         N_(
             "Make the tensor of floating point (`dtype=torch.float32`, or leave the dtype out); where whole numbers "
@@ -53,8 +53,8 @@ _LOSSES = {
     ),
     "precision": _Loss(
         N_(
-            "{line} rounded what it wrote by more than its fraction: {tensor} holds {dtype}, which has no fractions of "
-            "numbers so large ({example}). PyTorch gives no error."
+            "{line} rounded the written values by more than their fractions: {tensor} holds {dtype}, which has "
+            "no fractions for numbers so large ({example}). PyTorch gives no error."
         ),
         N_("Keep the difference to a start (`t - t0`), or give the tensor `dtype=torch.float64`."),
         "{0:.6g}",
@@ -62,8 +62,8 @@ _LOSSES = {
     ),
     "range": _Loss(
         N_(
-            "{line} wrote numbers that {tensor} cannot hold: it holds {dtype}, and {count} of {all} values were beyond "
-            "its range ({example}), so they became others. PyTorch gives no error."
+            "{line} wrote numbers that {tensor} cannot hold: it holds {dtype}, and {count} of {all} values were "
+            "beyond its range ({example}), so other values were stored. PyTorch gives no error."
         ),
         N_("Give the tensor a dtype with room for them, or bring the values into its range first (`.clamp(…)`)."),
         "{0:.6g}",
@@ -238,8 +238,8 @@ def source_in_order(story: Story) -> Iterator[Hazard]:
             "source-in-order",
             "warning",
             message=_(
-                "{line} fills the masked places of {tensor} with the first elements of its source, one after the "
-                "other, and not with those at the same places. PyTorch gives no error."
+                "{line} fills the masked places of {tensor} with the first elements of its source, one after "
+                "the other, not with the elements at the same places. PyTorch gives no error."
             ).format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("the tensor")),
             fix=_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
             variable=name,

@@ -159,17 +159,14 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
         "overwritten-unread",
         "warning",
         message=_(
-            "{line} overwrote {tensor} before anybody had read what {earlier} had put there, so those values are lost. "
-            "PyTorch gives no error."
+            "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
+            "are lost. PyTorch gives no error."
         ).format(
             line=wording.spot(second.callsite),
             tensor=f"`{whole}`" if whole else _("a parameter"),
             earlier=wording.spot(first.callsite),
         ),
-        fix=_(
-            "Keep the flag that says whether it was initialised in a buffer (`register_buffer`), so that loading "
-            "brings it along."
-        )
+        fix=_('Keep the flag for "initialised" in a buffer (`register_buffer`), so that loading restores the flag.')
         if second.modules and not first.modules
         else _("Initialise the model first, and load or set single parameters afterwards."),
         variable=name,

@@ -87,18 +87,18 @@ def _lost(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) ->
     copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
     if source is None:
         told = _(
-            "{line} writes into a new tensor, and the write is lost: {copied} made that tensor, nobody read it before "
-            "it was gone, and what it was made from keeps its old values. PyTorch gives no error."
+            "{line} writes into a new tensor, and the write is lost: {copied} made that tensor, nothing read it "
+            "afterwards, and its source keeps the old values. PyTorch gives no error."
         )
     elif made.does("picks"):
         told = _(
-            "{line} writes into a copy, and the write is lost: {copied} made the copy out of elements of {tensor}, and "
-            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+            "{line} writes into a copy, and the write is lost: {copied} copied elements of {tensor}, and "
+            "nothing read the copy afterwards. {tensor} keeps its old values. PyTorch gives no error."
         )
     else:
         told = _(
-            "{line} writes into a new tensor, and the write is lost: {copied} computed it from {tensor}, and "
-            "nobody read it before it was gone. {tensor} keeps its old values. PyTorch gives no error."
+            "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
+            "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."
         )
     return finding(
         "write-lost",
@@ -127,7 +127,7 @@ def written_back(write: Written) -> Fix | None:
 
 
 def result_thrown_away(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each statement that is a call of an ordinary method, and whose result nobody takes."""
+    """Yield one finding for each statement that is a call of an ordinary method, and whose result nothing uses."""
     seen = set()
     for call in story.at({key for key, site in story.sites.items() if _is_a_call_alone(site)}):
         site = call.callsite
@@ -171,14 +171,14 @@ def _thrown_away(story: Story, call: CallEvent, site: Callsite) -> Hazard:
         "result-thrown-away",
         "silent",
         message=_(
-            "{line} makes a new tensor that nobody takes: `{operation}` leaves {tensor} as it is. PyTorch gives no "
-            "error."
+            "{line} makes a new tensor that nothing uses: `{operation}` leaves {tensor} unchanged. PyTorch "
+            "gives no error."
         ).format(line=wording.spot(site), operation=call.operation, tensor=f"`{name}`" if name else _("its tensor")),
         fix=_("Bind the result: `{name} = {code}`.").format(name=name or "x", code=" ".join(site.expression.split())),
         variable=name,
         tensor=call.inputs[0].tensor,
         write=call,
-        badges=Badges(wrote=_("nobody takes it here")),
+        badges=Badges(wrote=_("nothing uses it here")),
     )
 
 
@@ -238,8 +238,9 @@ def _rebound(site: Callsite, call: CallEvent, name: str) -> Hazard:
         "rebound-lost",
         "silent",
         message=_(
-            "{line} binds `{name}`, the loop's variable, to another tensor, and nobody reads it: an assignment to a "
-            "name writes nothing, so what the loop goes through keeps its values. PyTorch gives no error."
+            "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a "
+            "name writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no "
+            "error."
         ).format(line=wording.spot(site), name=name),
         fix=_(
             "Write into the tensor (`{name}.copy_(…)` under `torch.no_grad()`), or store the new one where the loop "
@@ -248,7 +249,7 @@ def _rebound(site: Callsite, call: CallEvent, name: str) -> Hazard:
         variable=name,
         tensor=call.outputs[0].tensor,
         write=call,
-        badges=Badges(wrote=_("bound anew here")),
+        badges=Badges(wrote=_("bound again here")),
     )
 
 

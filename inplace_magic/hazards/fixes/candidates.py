@@ -45,7 +45,7 @@ def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
             return
 
 
-_SENTENCE = N_("Change the lines as below: of what could be tried, this is the first that cures it.")
+_SENTENCE = N_("Change the lines as below: of the changes that could be tried, this is the first that works.")
 
 
 def _made(way: Callable[[Written], Fix | None], write: Written) -> Fix | None:

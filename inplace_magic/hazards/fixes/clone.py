@@ -132,7 +132,7 @@ def in_the_same_statement(write: Written) -> Fix | None:
     if not isinstance(statement, ast.Assign) or path is None or len(statement.targets) != 1:
         return None
     sentence = _(
-        "Let the right-hand side read from a copy: that is then what backward keeps, and the write leaves it alone."
+        "Let the right-hand side read from a copy: backward then keeps the copy, which the write leaves alone."
     )
     return _reads_cloned(write, statement.value, path, sentence)
 

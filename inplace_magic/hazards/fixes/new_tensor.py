@@ -52,7 +52,7 @@ def slot_bound_anew(write: Written) -> Fix | None:
     else:
         fits = can_bind_anew(replace(write, another_name_sees_it=True))
     fix = made_out_of_place(write) if fits and keeps_its_history(write) else None
-    sentence = _("Let the line put a new tensor into `{path}`: whoever else holds the old one keeps its values.")
+    sentence = _("Let the line put a new tensor into `{path}`: other holders of the old one keep its values.")
     return replace(fix, sentence=sentence.format(path=path)) if fix is not None else None
 
 
@@ -202,8 +202,8 @@ def advice(story: Story, hazard: Hazard) -> str:
     read_later = any(True for _load in loads_after(write.listing, write.statement, path))
     if not read_later and any(mentions(loop.target, path) for loop in loops):
         return _(
-            "`{name}` is an entry of what the loop goes through: build a new list or dict of new tensors instead of "
-            "writing these."
+            "`{name}` is an entry of the collection that the loop goes through: build a new list or dict of new "
+            "tensors instead of writing these."
         ).format(name=path)
     if path in write.site.parameters and path != "self" and path not in bound_in(scope) and not read_later:
         return _(

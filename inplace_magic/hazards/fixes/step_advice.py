@@ -50,28 +50,30 @@ def advice(story: Story, hazard: Hazard) -> str:
 def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str:
     loss, wrote = _loss(step), wording.line_of(line)
     if moved is None:
-        anew = _("Compute {loss} anew after {line}.")
+        anew = _("Compute {loss} again after {line}.")
     else:
-        anew = _("Compute {loss} anew after {line}: run the lines that lead to it, from {forward} on, again below it.")
+        anew = _(
+            "Compute {loss} again after {line}: repeat the lines that lead to it, from {forward} on, below {line}."
+        )
     said = anew.format(loss=loss, line=wrote, forward=_spot(moved) if moved is not None else "")
     waits = step.in_common and step.reads_gradients
     if step.backward is None and not step.reads_gradients:
-        also = _("Or let {line} wait until backward has run.").format(line=wrote)
+        also = _("Or run {line} after backward.").format(line=wrote)
     elif step.backward is None:
         also = _(
-            "Or let {line} wait until backward has run, where it shall step by these gradients as well: what a "
-            "backward adds to `.grad` before it becomes part of the step."
+            "Or run {line} after backward, if it is to use these gradients as well: what a backward adds to "
+            "`.grad` before the step becomes part of the step."
         ).format(line=wrote)
     elif not waits:
         also = _("Or put {line} below {backward}.").format(line=wrote, backward=wording.line_of(step.backward.callsite))
     elif step.step_has_gradients:
-        also = _("Do not just run its backward before {line}: that would add to the gradients by which it steps.")
+        also = _("Do not just run its backward before {line}: that would add to the gradients that {line} uses.")
         apart = _(
             "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} below it."
         )
         also = sentences(also, apart if step.filled - step.leaves else "").format(line=wrote)
     else:
-        also = _("Or put {line} below {backward}, so that it steps by the gradients of that backward.").format(
+        also = _("Or put {line} below {backward}, so that it uses the gradients of that backward.").format(
             line=wrote, backward=wording.line_of(step.backward.callsite)
         )
     return sentences(said, also)
@@ -155,12 +157,12 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
     names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)
     made, wrote = old[0].made.callsite if old[0].made is not None else None, step.wrote.callsite
     if made is None or wrote is None:
-        said = _("Compute {names} anew after {line}: what was made from the old values is outdated.")
+        said = _("Compute {names} again after {line}: results of the old values are outdated.")
         return said.format(names=names, line=line)
     if len(old) > 1:
         said = _("Compute {names} again after {line}, from {forward} on: results of the old values are outdated.")
     else:
-        said = _("Compute {names} anew after {line}, by {forward}: what was made from the old values is outdated.")
+        said = _("Compute {names} again after {line}, by {forward}: results of the old values are outdated.")
     return said.format(names=names, line=line, forward=_spot(where_they_part(made.chain, wrote.chain)[0]))
 
 

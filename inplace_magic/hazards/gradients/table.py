@@ -19,12 +19,12 @@ TABLE = (
         read="next",
         origin="step",
         message=N_(
-            "{backward} adds to {gradient}, which {step} had used already and nobody cleared, so {next} goes along "
-            "the sum of the gradients of several steps. PyTorch gives no error."
+            "{backward} adds to {gradient}, which nothing cleared after {step} used it, so {next} uses the sum "
+            "of the gradients of several steps. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients between two steps: `optimizer.zero_grad()`, or `model.zero_grad()`."),
         wrote=N_("adds to it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
         came=N_("used here"),
         cures=Cures((cures.cleared_after_the_step,)),
     ),
@@ -36,12 +36,12 @@ TABLE = (
         read="next",
         origin="step",
         message=N_(
-            "{backward} adds to {gradient}, which {step} had read already and nobody cleared, so the next time it "
-            "reads the sum of several gradients. PyTorch gives no error."
+            "{backward} adds to {gradient}, which nothing cleared after {step} read it, so {step} reads the sum "
+            "of several gradients the next time. PyTorch gives no error."
         ),
         fix=N_("Ask for the gradient itself, which adds to nothing: `torch.autograd.grad(output, input)`."),
         wrote=N_("adds to it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
         came=N_("used here"),
     ),
     Row(
@@ -53,12 +53,13 @@ TABLE = (
         read="step",
         origin="first",
         message=N_(
-            "{second} adds to {gradient}, where {first} has left the gradient of another loss: that one went through "
-            "{leaf} to {other}, which {moved} moved by it. {step} goes along the sum of both. PyTorch gives no error."
+            "{second} adds to {gradient}, where {first} left the gradient of another loss: that loss went "
+            "through {leaf} to {other}, which {moved} then moved. {step} uses the sum of both. PyTorch gives no "
+            "error."
         ),
-        fix=N_("Clear the gradients right before the backward that the step shall follow: `optimizer.zero_grad()`."),
+        fix=N_("Clear the gradients right before the backward that the step is to follow: `optimizer.zero_grad()`."),
         wrote=N_("adds to it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
         came=N_("left here"),
         cures=Cures((cures.cleared_before_the_backward,)),
     ),
@@ -70,16 +71,16 @@ TABLE = (
         also="second",
         read="step",
         message=N_(
-            "{first} was to move {other}, which {moved} did, and its loss went through {other} to {leaf} as well: what "
-            "it left in {gradient} is still there when {second} adds to it, and {step} goes along the sum of both. "
+            "{first} was for {moved}, which moved {other}, but its loss also went through {other} to {leaf}: "
+            "its gradient is still in {gradient} when {second} adds to it, so {step} uses the sum of both. "
             "PyTorch gives no error."
         ),
         fix=N_(
-            "Cut the way off where only the judge learns (`judge(fake.detach())`), or clear the gradients right before "
-            "the backward that the step shall follow."
+            "Detach the input where only the judge learns (`judge(fake.detach())`), or clear the gradients "
+            "right before the backward that the step is to follow."
         ),
         wrote=N_("fills it here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
     ),
     Row(
         "gradient-scaled-early",
@@ -88,8 +89,8 @@ TABLE = (
         write="line",
         read="backward",
         message=N_(
-            "{line} scales {gradient} in the middle of a sum: {backward} adds to it afterwards, so the shares of the "
-            "backwards are scaled differently. PyTorch gives no error."
+            "{line} scales {gradient} before its sum is complete: {backward} adds to it afterwards, so the "
+            "gradients of the backwards are scaled differently. PyTorch gives no error."
         ),
         fix=N_(
             "Scale the loss of each part before its backward (`(loss / n).backward()`), or scale and clip once, below "
@@ -105,12 +106,13 @@ TABLE = (
         write="backward",
         read="step",
         message=N_(
-            "{step} goes along the sum of {usual} backwards, and some passes later along {larger}: {backward} had left "
-            "{extra} in {gradient} that no step was made by and nobody cleared. PyTorch gives no error."
+            "{step} uses the sum of {usual} backwards, and some passes later the sum of {larger}: {backward} "
+            "left {extra} in {gradient}, which no step had used and nothing had cleared by then. PyTorch gives "
+            "no error."
         ),
         fix=N_("Step and clear after the last batch of an epoch as well, or clear the gradients before the next one."),
         wrote=N_("left here"),
-        reads=N_("steps by the sum here"),
+        reads=N_("uses the sum here"),
     ),
     Row(
         "gradients-thrown-away",
@@ -120,15 +122,15 @@ TABLE = (
         read="step",
         origin="backward",
         message=N_(
-            "{clear} clears what {backward} has left in {gradient} before anybody reads it, {thrown} times for each "
-            "step: {step} goes along the gradients of the last backward alone. PyTorch gives no error."
+            "{clear} clears {gradient} after {backward} filled it and before anything reads it, {thrown} times "
+            "for each step: {step} uses the gradients of the last backward alone. PyTorch gives no error."
         ),
         fix=N_(
             "Clear the gradients where a step has used them, and nowhere before: move `zero_grad()` to right after "
             "`step()`."
         ),
         wrote=N_("cleared here"),
-        reads=N_("steps by the last one alone here"),
+        reads=N_("uses the last one alone here"),
         came=N_("fills them here"),
         cures=Cures((cures.moved_below_the_step,)),
     ),
@@ -140,12 +142,12 @@ TABLE = (
         read="step",
         origin="backward",
         message=N_(
-            "{clear} clears what {backward} has left in {gradient} before anybody reads it: a step comes after every "
-            "{usual} backwards, and {step} goes along {left} of them. PyTorch gives no error."
+            "{clear} clears {gradient} after {backward} filled it and before anything reads it: a step comes "
+            "after every {usual} backwards, and {step} uses {left} of them. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients where a step has used them, and nowhere before."),
         wrote=N_("cleared here"),
-        reads=N_("steps by the rest here"),
+        reads=N_("uses the rest here"),
         came=N_("fills them here"),
     ),
     Row(
@@ -155,8 +157,8 @@ TABLE = (
         write="taken",
         read="read",
         message=N_(
-            "{taken} takes away the gradients that were parts of {bucket}, so {filled} makes new ones elsewhere, and "
-            "{read} uses {bucket} as if they were still in it. PyTorch gives no error."
+            "{taken} removes the gradients that were parts of {bucket}, so {filled} makes new ones elsewhere, "
+            "and {read} uses {bucket} as if the gradients were still in it. PyTorch gives no error."
         ),
         fix=N_("Clear by `zero_grad(set_to_none=False)`, or copy the gradients into that tensor after backward."),
         wrote=N_("takes them out of it here"),
@@ -169,8 +171,8 @@ TABLE = (
         write="write",
         read="read",
         message=N_(
-            "{read} reads {gradient}, but {write} had added to it for its step: it is no longer what backward left. "
-            "PyTorch gives no error."
+            "{write} added to {gradient} for its step before {read} reads it: the values are no longer those "
+            "that backward left. PyTorch gives no error."
         ),
         fix=N_("Make the direction of the step a tensor of its own: `direction = p.grad.add(…)`, or `p.grad.clone()`."),
         every_call=False,
@@ -182,8 +184,8 @@ TABLE = (
         write="line",
         origin="step",
         message=N_(
-            "{line} changes {gradient} after {step} has moved the weights by it, and it is cleared before anybody "
-            "reads it: the change has no effect. PyTorch gives no error."
+            "{line} changes {gradient} after {step} has used it, and a clearing follows before anything reads "
+            "it: the change has no effect. PyTorch gives no error."
         ),
         fix=N_("Change the gradients between the last `backward` and the step."),
     ),
@@ -195,8 +197,8 @@ TABLE = (
         read="step",
         origin="backward",
         message=N_(
-            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} had filled them "
-            "({named}), and they were cleared in between. PyTorch gives no error."
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
+            "gradients ({named}), and they were cleared before the step. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients before `backward` or after the step, not between the two."),
         wrote=N_("cleared here"),
@@ -211,9 +213,9 @@ TABLE = (
         read="step",
         origin="backward",
         message=N_(
-            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {cut} makes a new leaf of what was "
-            "computed, which cuts it off its history, so {backward} reached that leaf and nothing before it. PyTorch "
-            "gives no error."
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {cut} makes a new leaf of a "
+            "computed tensor, without its history, so {backward} reached that leaf and nothing before it. "
+            "PyTorch gives no error."
         ),
         fix=N_("Keep the computed tensor as it is: no `nn.Parameter`, `detach()` or `.data` around it."),
         wrote=N_("cut off here"),
@@ -227,8 +229,8 @@ TABLE = (
         write="step",
         origin="backward",
         message=N_(
-            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled those of other "
-            "tensors ({named}), which nothing moves. PyTorch gives no error."
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
+            "gradients of other tensors ({named}), which nothing moves. PyTorch gives no error."
         ),
         fix=N_(
             "If the loss is computed from these parameters, leave out what cuts it off, such as `detach()` or `no_grad`"
@@ -245,12 +247,12 @@ TABLE = (
         read="read",
         origin="step",
         message=N_(
-            "{step} does not move {named}: in {cut}, {code} {how}. {backward} went back to what was computed from its "
-            "result, and not through it. PyTorch gives no error."
+            "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
+            "its result, and went no further back. PyTorch gives no error."
         ),
         fix=N_("{cure}"),
         wrote=N_("cut off here"),
-        reads=N_("goes on without the history here"),
+        reads=N_("continues without the history here"),
         came=N_("leaves the parameters as they are here"),
     ),
     Row(
@@ -260,14 +262,14 @@ TABLE = (
         write="step",
         origin="backward",
         message=N_(
-            "{step} steps by a gradient that it had used before: {backward} ran in between and did not write it, so it "
+            "{step} uses the same gradient as before: {backward} ran in between and did not write it, but "
             "filled the `.grad` of other tensors. PyTorch gives no error."
         ),
         fix=N_(
-            "Hand the new gradients over before each step (`shared.grad = local.grad`), or let backward fill those of "
-            "the tensors that the optimizer moves."
+            "Assign the new gradients before each step (`shared.grad = local.grad`), or let backward fill the "
+            "gradients of the tensors that the optimizer moves."
         ),
-        wrote=N_("steps by the older one here"),
+        wrote=N_("uses the older gradient here"),
         came=N_("fills others here"),
     ),
     Row(
@@ -276,12 +278,12 @@ TABLE = (
         steps.of_the_frozen,
         write="line",
         message=N_(
-            "{line} moves {tensor}, which no longer requires a gradient: the optimizer still has it, with the gradient "
-            "or the momentum of earlier steps. PyTorch gives no error."
+            "{line} moves {tensor}, which no longer requires a gradient: the optimizer still holds {tensor}, "
+            "with the gradient or the momentum of earlier steps. PyTorch gives no error."
         ),
         fix=N_(
-            "Drop the gradients of what is frozen (`p.grad = None`, `zero_grad(set_to_none=True)`), or give the "
-            "optimizer only what is trained."
+            "Drop the gradients of the frozen parameters (`p.grad = None`, `zero_grad(set_to_none=True)`), or "
+            "give the optimizer only the trained ones."
         ),
         every_call=False,
     ),
@@ -292,8 +294,8 @@ TABLE = (
         write="cut",
         read="read",
         message=N_(
-            "{cut} cuts {tensor} itself off its history, and {read} reads it after that: no gradient of what follows "
-            "reaches what made it. PyTorch gives no error."
+            "{cut} removes the history of {tensor} itself, and {read} then reads it: no gradient from there "
+            "reaches what {tensor} was computed from. PyTorch gives no error."
         ),
         fix=N_("Use `detach()`, which gives another tensor and leaves this one as it is."),
         wrote=N_("cut off here"),
@@ -324,9 +326,9 @@ TABLE = (
         shared.edited_by_a_hook,
         write="line",
         message=N_(
-            "{line} edits {tensor} in place while backward runs. An addition hands the same gradient buffer to both of "
-            "its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook or `backward` "
-            "must not modify its argument."
+            "{line} edits {tensor} in place while backward runs. An addition gives the same gradient buffer to "
+            "both of its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook "
+            "or `backward` must not modify its argument."
         ),
         fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
         cures=Cures((value_given, new_gradient)),

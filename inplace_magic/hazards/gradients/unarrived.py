@@ -156,7 +156,7 @@ def _words(
 def _how(cut: CallEvent) -> tuple[str, str]:
     if cut.does("detaches itself"):
         return (
-            _("cuts its tensor off its history"),
+            _("removes the history of its tensor"),
             _("Leave `detach_()` out; where it is meant, freeze what is not trained: `requires_grad_(False)`."),
         )
     if cut.does("gives data") or cut.does("detached"):

@@ -1,4 +1,4 @@
-"""A function wrote a tensor that it was handed on the way to its result, and its caller read that tensor on."""
+"""A function wrote one of its arguments on the way to its result, and its caller then read that tensor."""
 
 from __future__ import annotations
 
@@ -189,8 +189,8 @@ def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{read} reads {tensor}, but {write} had written it: it was handed over as `{parameter}` by {call}, which "
-            "makes no copy. PyTorch gives no error; the read sees the new values."
+            "{write} wrote {tensor} before {read} reads it: {call} passed it as `{parameter}`, which makes no "
+            "copy. PyTorch gives no error; the read sees the new values."
         ).format(
             read=wording.spot(read.callsite),
             write=wording.spot(call.callsite),

@@ -1,4 +1,4 @@
-"""A function adds to a default argument in place, so every later call begins with what the calls before have left.
+"""A function adds to a default argument in place, so every later call begins with what the earlier calls left.
 
 So does ``def __init__(self, counts={})``, which is evaluated once. Which object's method wrote is in the record; where
 its dictionary comes from stands in the text, since no call of torch's makes one.
@@ -213,10 +213,11 @@ def _of_objects(shared: SharedContainer) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another one: both "
-            "left out `{parameter}`, and its default is one for all objects. PyTorch gives no error."
+            "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another "
+            "one: both left out `{parameter}`, whose default is one object for all of them. PyTorch gives no "
+            "error."
         ).format(line=wording.spot(shared.site), attribute=shared.attribute, parameter=shared.owner),
-        fix=_("Make it in `__init__`, anew each time that `{name}` is left out.").format(name=shared.owner),
+        fix=_("Make a new one in `__init__` each time that `{name}` is left out.").format(name=shared.owner),
         variable=f"self.{shared.attribute}",
         tensor=shared.tensor,
         write=shared.call,
@@ -229,10 +230,11 @@ def _hazard(story: Story, again: Again[Callsite]) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument is one "
-            "tensor for all calls, so this call began with what that one had left in it. PyTorch gives no error."
+            "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument "
+            "is one tensor for all calls, so this call began with what the call before left in it. PyTorch "
+            "gives no error."
         ).format(line=wording.spot(again.site), name=name, place=again.now.place),
-        fix=_("Make the tensor in the function, anew each time that `{name}` is left out.").format(name=name),
+        fix=_("Make a new tensor in the function each time that `{name}` is left out.").format(name=name),
         variable=name,
         tensor=again.tensor,
         write=again.call,

@@ -1,4 +1,4 @@
-"""An ordinary call could be in-place: its input was dead right after it, and nobody needed the old values."""
+"""An ordinary call could be in-place: its input was dead right after it, and nothing needed the old values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward comes back through it."""
+"""A total, a list or a state keeps the graph of every pass of a loop alive, and no backward goes through it."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _hazard(story: Story, call: CallEvent, site: Callsite, made: CallEvent, pass
             _("{line} keeps the graph of every pass: {size} more with each, {total} after {passes}.").format(
                 line=wording.spot(site), size=size(nbytes // passes), total=size(nbytes), passes=passes
             ),
-            _("No backward comes back through it; only numbers are read off it."),
+            _("No backward goes through it; only numbers are read from it."),
         ),
         fix=_("Keep the values alone, by `.detach()` or `.item()`, or run the loop under `with torch.no_grad():`."),
         variable=story.bindings.name(tensor) if tensor is not None else None,

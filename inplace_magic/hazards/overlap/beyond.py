@@ -85,8 +85,8 @@ def _hazard(story: Story, call: CallEvent, given: TensorMetadata, after: TensorM
     taken = story.innermost_new(after.tensor, call.index) if call.does("resizes") else None
     if call.does("resizes"):
         message = _(
-            "{line} lays {tensor} over other elements: it is a part of a larger tensor, and `resize_` shows {count} "
-            "elements as they follow each other in memory from its first one on. PyTorch gives no error."
+            "{line} makes {tensor} show other elements: it is a part of a larger tensor, and `resize_` takes "
+            "{count} elements that follow each other in memory, from its first one on. PyTorch gives no error."
         )
         fix = _(
             "Leave the shape of the part alone and bring the other operand to it (`values.view_as(part)`); `reshape` "
@@ -94,8 +94,8 @@ def _hazard(story: Story, call: CallEvent, given: TensorMetadata, after: TensorM
         )
     else:
         message = _(
-            "{line} gave a result of {after} elements to {tensor}, which has {before} and shares its memory: what "
-            "stands behind it was overwritten. PyTorch only warns."
+            "{line} wrote a result of {after} elements into {tensor}, which has {before} and shares its memory: "
+            "the elements behind it were overwritten. PyTorch only warns."
         )
         fix = _(
             "Bring the result to the size of its place first, or assign it (`x[i] = …`), which refuses another size."

@@ -94,8 +94,8 @@ def _mixing(call: CallEvent, mutation: Mutation, after: TensorMetadata) -> bool:
 
 def _of_order(call: CallEvent, name: str | None) -> tuple[str, str]:
     message = _(
-        "{line} writes {tensor} while it reads other elements of the same memory: an element that is still to be read "
-        "may already hold its new value. PyTorch gives no error; the result depends on the order in which the kernel "
+        "{line} writes {tensor} while it reads other elements of the same memory: an element may hold its new "
+        "value before it is read. PyTorch gives no error; the result depends on the order in which the kernel "
         "goes through memory."
     ).format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("a tensor"))
     written = _AUGMENTED.match(call.callsite.statement) if call.callsite is not None else None
@@ -113,12 +113,12 @@ def _of_order(call: CallEvent, name: str | None) -> tuple[str, str]:
 
 def _of_out(call: CallEvent, name: str | None) -> tuple[str, str]:
     message = _(
-        "{line} writes its result over {tensor}, which it still reads: elements that it needs later are gone. "
-        "PyTorch gives no error."
+        "{line} writes its result into {tensor} while it still reads {tensor}: elements that it needs later are "
+        "overwritten. PyTorch gives no error."
     )
     return (
         message.format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("an input")),
-        _("Let it make a new tensor: leave `out=` out and bind the result."),
+        _("Leave `out=` out and bind the result, which is then a new tensor."),
     )
 
 
@@ -216,8 +216,8 @@ def _expanded(
         )
         if whole is None
         else _(
-            "{line} writes the rows of a tensor of shape {shape}, in which one element of memory stands for several "
-            "positions ({origin}, {place}): what it wrote into one row is in others as well."
+            "{line} writes the rows of a tensor of shape {shape}, in which one element of memory stands for "
+            "several positions ({origin}, {place}): what it wrote into one row shows in other rows as well."
         )
     )
     return finding(

@@ -84,8 +84,8 @@ def _moved(story: Story, copy: Copy) -> Hazard:
         "row-overwritten-first",
         "silent",
         message=_(
-            "{line} copies a part of {tensor} that an earlier pass of the line had replaced, so it is not the part "
-            "that stood there when the loop began. PyTorch gives no error."
+            "{line} copies a part of {tensor} that an earlier pass of the line had overwritten, so the copied "
+            "values are not those from when the loop began. PyTorch gives no error."
         ).format(line=wording.spot(copy.call.callsite), tensor=f"`{name}`" if name else _("the tensor")),
         fix=_("Take all parts at once, with an index (`x = x[order]`), or read from a copy (`old = x.clone()`)."),
         variable=name,
@@ -154,8 +154,8 @@ def _unread(story: Story, call: CallEvent, view: CallEvent, read: CallEvent) -> 
         "view-overwritten-unread",
         "warning",
         message=_(
-            "{taken} took {view} out before {write} overwrote it, but it is a view and no copy: {read} gets the new "
-            "values, and the old ones were never read. PyTorch gives no error."
+            "{taken} took {view} before {write} overwrote it, but {view} is a view, not a copy: {read} reads "
+            "the new values, and nothing read the old ones. PyTorch gives no error."
         ).format(
             taken=wording.spot(view.callsite),
             view=shown,
@@ -189,8 +189,8 @@ def operand_overwritten_first(story: Story) -> Iterator[Hazard]:
                 "operand-overwritten-first",
                 "warning",
                 message=_(
-                    "{line} reads `{name}` in the argument of its last call, but {first} had overwritten it before: "
-                    "Python evaluates a chain from left to right, so the argument is computed from the new values. "
+                    "{first} overwrote `{name}` before {line} reads it in the argument of its last call: Python "
+                    "evaluates a chain from left to right, so the argument is computed from the new values. "
                     "PyTorch gives no error."
                 ).format(line=wording.spot(site), name=name, first=wording.code(first)),
                 fix=_(

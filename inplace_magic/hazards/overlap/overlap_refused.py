@@ -63,9 +63,9 @@ def _message(code: str, variable: str | None, call: CallEvent, origin: Callsite 
     return sentences(
         said.format(line=wording.spot(call.callsite), tensor=f"`{variable}`" if variable else _("a tensor")),
         _("It came from {line}.").format(line=wording.spot(origin)) if origin is not None else "",
-        _("To write one of them is to change the others, so PyTorch refused.")
+        _("A write to one of them changes the others, so PyTorch refused.")
         if code == EXPANDED
-        else _("An element that is still to be read could already hold its new value, so PyTorch refused."),
+        else _("An element could hold its new value before it is read, so PyTorch refused."),
     )
 
 

@@ -136,18 +136,19 @@ def _swapped(story: Story, copy: Copy, first: CallEvent, view: CallEvent) -> Haz
         severity="silent",
         message=(
             _(
-                "{line} copies into {target} what it holds already: {view} made no copy, and {write} had overwritten "
-                "what it shows with just these values. Both now hold the same ones. PyTorch gives no error."
+                "{line} copies into {target} the values that {target} holds already: {view} made no copy, and "
+                "{write} overwrote its memory with these values. Both now hold the same ones. PyTorch gives no "
+                "error."
             )
             if back
             else _(
-                "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} had "
-                "overwritten what it shows: the new values are copied. PyTorch gives no error."
+                "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} "
+                "overwrote its elements before: the new values are copied. PyTorch gives no error."
             )
             if not onto_itself
             else _(
-                "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} had overwritten "
-                "what it shows with just these elements. Both parts now hold the same values. PyTorch gives no error."
+                "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} overwrote it "
+                "with these very elements. Both parts now hold the same values. PyTorch gives no error."
             )
         ).format(
             line=wording.spot(call.callsite),

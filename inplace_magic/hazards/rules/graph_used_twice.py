@@ -52,37 +52,37 @@ def _told(twice: Twice, first: CallEvent, made: Callsite | None) -> tuple[str, s
     if first.error is not None:
         return (
             _(
-                "{second} goes into a graph that {first} had gone through before: that backward failed on its way, and "
-                "had freed what it had passed by then."
+                "{second} enters a graph that {first} went through before: that backward failed on its way and "
+                "freed the part that it had passed."
             ).format(second=again, first=before),
-            _("Compute {result} anew before {second}: a backward that fails leaves its graph half freed.").format(
+            _("Compute {result} again before {second}: a backward that fails leaves its graph half freed.").format(
                 result=twice.result, second=wording.line_of(second)
             ),
         )
     if twice.is_of_one_result and first.callsite == second:
         message = _(
-            "{second} goes through one graph in each pass, and {forward} made that graph before: the first pass freed "
-            "what it had saved for backward."
+            "{second} goes through the same graph in each pass, and {forward} made that graph before: the first "
+            "pass freed its saved tensors."
         )
     elif twice.is_of_one_result:
         message = _(
-            "{second} goes through the graph of {result} again: {first} had gone through it before, and freed what it "
-            "had saved for backward. {forward} made it."
+            "{second} goes through the graph of {result} again: {first} went through it before and freed its "
+            "saved tensors. {forward} made the graph."
         )
     elif twice.is_carried_on and first.callsite == second:
         message = _(
-            "{second} runs back through {names} into the graph of an earlier pass, which it had gone through in that "
-            "pass already: what that graph had saved for backward is freed."
+            "{second} runs back through {names} into the graph of an earlier pass, whose saved tensors it freed "
+            "in that pass already."
         )
     elif twice.is_carried_on:
         message = _(
-            "{second} runs back through {names} into the graph of an earlier pass, which {first} had gone through "
-            "before: what that graph had saved for backward is freed."
+            "{second} runs back through {names} into the graph of an earlier pass, whose saved tensors {first} "
+            "has freed already."
         )
     else:
         message = _(
-            "{second} runs back through {names} into a part of the graph that {first} had gone through before: "
-            "what that part had saved for backward is freed. {forward} made it."
+            "{second} runs back through {names} into a part of the graph whose saved tensors {first} has freed "
+            "already. {forward} made that part."
         )
     return (
         message.format(second=again, first=before, forward=forward, result=twice.result, names=_names(twice)),
@@ -98,22 +98,23 @@ def _fix(twice: Twice, first: CallEvent, made: Callsite | None) -> str:
     what = twice.result if twice.is_of_one_result else _names(twice)
     if wrote is not None and first.callsite != twice.second.callsite:
         return _(
-            "Compute {what} anew after {step}, from {forward} on: that changed the values from which the graph was "
-            "built, so keeping it by `retain_graph=True` would not help."
+            "Compute {what} again after {step}, from {forward} on: {step} changed the values that the graph was "
+            "built from, so `retain_graph=True` would not help."
         ).format(what=what, step=wording.line_of(wrote.callsite), forward=wording.line_of(made))
     if first.callsite == twice.second.callsite:
         return _(
-            "Compute {what} anew in each pass: put {forward}, and what follows from it, into the loop. "
-            "`retain_graph=True` is right only where the same graph, with the same values, shall be used again."
+            "Compute {what} again in each pass: put {forward}, and what follows from it, into the loop. "
+            "`retain_graph=True` is right only if the same graph, with the same values, is to be used again."
         ).format(what=what, forward=wording.line_of(made))
     if twice.is_of_one_result:
         return _(
-            "Compute {what} anew before {second}, or run backward once. Where one graph shall be used twice, pass "
+            "Compute {what} again before {second}, or run backward once. To use one graph twice, pass "
             "`retain_graph=True` to {first}."
         ).format(what=what, second=second, first=before)
     return _(
-        "Where both shall go through it, run backward once, on the sum of the two results, or pass `retain_graph=True` "
-        "to {first}. Where only one shall, hand the other the values alone, by `.detach()` of {what}."
+        "If both backwards need it, run backward once, on the sum of the two results, or pass "
+        "`retain_graph=True` to {first}. If only one does, give the other the values alone, by `.detach()` of "
+        "{what}."
     ).format(first=before, what=what)
 
 
@@ -126,9 +127,9 @@ def _cut_off(twice: Twice) -> str:
         "`retain_graph=True` would keep the graphs of all passes, and each backward would go back through all of them."
     )
     if not names:
-        return sentences(_("Cut the state off between two passes, by `.detach()`."), keeps)
+        return sentences(_("Detach the state between two passes, by `.detach()`."), keeps)
     return sentences(
-        _("Cut the state off between two passes, by {detached}: gradients then end where a pass begins.").format(
+        _("Detach the state between two passes, by {detached}: gradients then end where a pass begins.").format(
             detached=wording.code(detached(names, twice.joints))
         ),
         keeps,
@@ -147,17 +148,17 @@ def _not_in_the_record(twice: Twice) -> tuple[str, str]:
     second = wording.spot(twice.second.callsite)
     if twice.old and not twice.story.trace.threads_started:
         message = _(
-            "{second} goes into a graph from before this watch began, which another backward had gone through by then: "
-            "that freed what it had saved for backward."
+            "{second} enters a graph from before this watch began: another backward had freed its saved tensors "
+            "by then."
         )
     else:
         message = _(
-            "{second} goes into a graph that another backward had gone through before: that freed what it had saved "
-            "for backward. Which one it was is not in the record."
+            "{second} enters a graph whose saved tensors another backward has freed. The record does not show "
+            "which backward."
         )
     fix = _(
-        "Compute the result anew before {line}, or hand on the values alone, by `.detach()`, of what comes from "
-        "before. A watch that begins before the forward pass names the first backward."
+        "Compute the result again before {line}, or pass on detached values of earlier results (`.detach()`). A "
+        "watch that begins before the forward pass names the first backward."
     )
     return message.format(second=second), fix.format(line=wording.line_of(twice.second.callsite))
 

@@ -125,14 +125,14 @@ def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: Tensor
         CODE,
         "silent",
         message=_(
-            "{tensor} was overwritten by {write} after {read} had read it in a checkpointed function. Backward runs "
-            "the function again, now with the new values, and takes the gradient at these. PyTorch gives no error."
+            "{write} overwrote {tensor} after {read} had read it in a checkpointed function. Backward runs the "
+            "function again, with the new values, and computes the gradient from these. PyTorch gives no error."
         ).format(
-            tensor=f"`{variable}`" if variable else _("A tensor"),
+            tensor=f"`{variable}`" if variable else _("a tensor"),
             write=wording.spot(write.site),
             read=wording.spot(first.callsite),
         ),
-        fix=_("Run backward before {line}, or hand the function a copy of it as an argument.").format(
+        fix=_("Run backward before {line}, or pass the function a copy of the tensor as an argument.").format(
             line=wording.line_of(write.site)
         ),
         variable=variable,
@@ -150,8 +150,8 @@ def _from_inside(story: Story, saver: CallEvent, saved: SavedTensor, writer: Cal
         severity="silent",
         message=_(
             "{tensor} was overwritten by {write} after {save} had saved it for backward, in {node}. Without the "
-            "checkpoint PyTorch raises an error; with it the function is run again, nobody compares versions, and the "
-            "gradient is computed from the new values."
+            "checkpoint PyTorch raises an error; with it PyTorch runs the function again, compares no versions, "
+            "and computes the gradient from the new values."
         ).format(
             tensor=f"`{variable}`" if variable else _("A tensor"),
             write=wording.spot(writer.callsite),

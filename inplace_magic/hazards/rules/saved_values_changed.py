@@ -80,8 +80,8 @@ def _how(story: Story, change: Change) -> str:
     if change.mutation.version_before == change.mutation.version_after:
         return _("by `{call}`, which does not count its writes").format(call=change.call.name)
     if not _is_of_data(story, change.call, change.mutation):
-        return _("through an alias that counts its versions apart")
-    return _("through an alias that counts its versions apart (`.data`)")
+        return _("through an alias with a version counter of its own")
+    return _("through an alias with a version counter of its own (`.data`)")
 
 
 def _is_of_data(story: Story, write: CallEvent, mutation: Mutation) -> bool:
@@ -105,7 +105,7 @@ def _message(
     if site is not None:
         done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(site))
     elif change.foreign is not None:
-        told = _("{tensor} was overwritten between two torch calls, at a line that could not be told")
+        told = _("{tensor} was overwritten between two torch calls, at an unknown line")
         if change.foreign.beside:
             told = _("{tensor} was overwritten between two torch calls, while another Python thread was running,")
         done = told.format(tensor=what)
@@ -137,7 +137,7 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
     line = wording.line_of(change.callsite)
     if change.foreign is not None:
         if not change.foreign.names:
-            return _("Hand a copy to what is not torch, such as `.detach().clone().numpy()`, and write into that.")
+            return _("Pass a copy to code outside torch, such as `.detach().clone().numpy()`, and write into that.")
         return _(
             "Copy when crossing from NumPy (`torch.tensor({name})`), or give `{name}` a new array instead of writing "
             "into it."
@@ -147,13 +147,13 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
         and change.mutation is not None
         and change.mutation.version_before == change.mutation.version_after
     ):
-        return _("Compute the forward pass ({place}) anew after {line}.").format(
+        return _("Compute the forward pass ({place}) again after {line}.").format(
             line=line, place=wording.place(saved_site)
         )
     if is_of_a_leaf(story, saved):
         return _(
-            "Compute the forward pass anew after {line}; and write under `torch.no_grad()` instead of through `.data`, "
-            "so that PyTorch would notice."
+            "Compute the forward pass again after {line}; and write under `torch.no_grad()` instead of through "
+            "`.data`, so that PyTorch would notice."
         ).format(line=line)
     if _is_state(story, saved):
         if change.call is None or change.mutation is None or _is_of_data(story, change.call, change.mutation):

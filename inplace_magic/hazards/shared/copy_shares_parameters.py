@@ -230,8 +230,8 @@ def _network(story: Story, moved: _Moved) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} wrote the parameters of `{moving}`, and they are those of `{still}` as well, which {read} then "
-            "runs: no copy of them was made, so `{still}` moves with every step. PyTorch gives no error."
+            "{line} wrote the parameters of `{moving}`, which `{still}` shares, and {read} then runs `{still}`: "
+            "no copy was made, so `{still}` moves with every step. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), moving=moving, still=still, read=wording.spot(moved.read.callsite)),
         fix=_("Give `{still}` parameters of its own: `{still} = copy.deepcopy({moving})`.").format(
             still=still, moving=moving
@@ -251,7 +251,7 @@ def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} wrote `{one}`, and that is the memory of `{other}` too, which is another parameter and was written "
+            "{line} wrote `{one}`, which shares its memory with another parameter, `{other}`, that was written "
             "as well: each step of one of them moves both. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), one=names[1], other=names[0]),
         fix=_("Make each parameter of a copy: `nn.Parameter(init.clone())`; to tie two layers, assign one parameter."),
@@ -266,8 +266,9 @@ def _given_to_both(story: Story, entry: Registration) -> Hazard:
         code=CODE,
         severity="warning",
         message=_(
-            "{line} gives a shallow copy of a module another `{name}`, and such a copy has the very dict of parameters "
-            "of its original: from here on the original has it, too, and no longer what it had. PyTorch gives no error."
+            "{line} gives another `{name}` to a shallow copy of a module, and such a copy shares the dict of "
+            "parameters with its original: the original now has the new `{name}` as well, and no longer its "
+            "own. PyTorch gives no error."
         ).format(line=wording.spot(entry.callsite), name=entry.name),
         fix=_("Copy the module with `copy.deepcopy`, which gives the copy a dict and parameters of its own."),
         variable=story.bindings.name(entry.tensor) if entry.tensor is not None else None,

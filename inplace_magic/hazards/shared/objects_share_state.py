@@ -1,4 +1,4 @@
-"""Two objects of one class count in one tensor: each goes on from what the other has counted."""
+"""Two objects of one class count in one tensor: each continues from what the other has counted."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, origina
         CODE,
         "warning",
         message=_(
-            "{line} writes `{original}`, too: what `{written}` belongs to is a shallow copy, which holds the very "
-            "tensors of the original. PyTorch gives no error."
+            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
+            "very tensors of the original. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), written=written, original=original),
-        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` of what is written."),
+        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
         variable=written,
         tensor=tensor,
         write=call,
@@ -169,8 +169,8 @@ def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{read} reads `{original}`, but {line} had written it as `{written}`: two objects of the class `{kind}` "
-            "hold one tensor, and what is written to it is in both. PyTorch gives no error."
+            "{line} wrote `{original}` as `{written}` before {read} reads it: two objects of the class `{kind}` "
+            "hold one tensor, so a write to one changes both. PyTorch gives no error."
         ).format(
             read=wording.spot(past.read.callsite),
             line=wording.spot(past.call.callsite),
@@ -178,7 +178,7 @@ def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
             original=original,
             kind=past.copy.kind,
         ),
-        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` of what is written."),
+        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
         variable=story.bindings.written_path(past.call, past.call.mutations[0].tensor) or written,
         read=past.read,
         tensor=past.tensor,
@@ -192,7 +192,7 @@ def _of_two_objects(story: Story, call: CallEvent, tensor: int) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} writes `{path}` for one object on top of what it had written for another one: both hold one "
+            "{line} writes `{path}` for one object on top of what it wrote for another one: both hold one "
             "tensor. PyTorch gives no error."
         ).format(line=wording.spot(call.callsite), path=path),
         fix=_("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`."),
@@ -208,8 +208,8 @@ def _of_class(story: Story, call: CallEvent, tensor: int, shared: str) -> Hazard
         OF_A_CLASS,
         "warning",
         message=_(
-            "{line} writes `{path}` for one object on top of what it had written for another one, and both times it is "
-            "`{shared}`: a tensor that is made in the body of a class is one tensor for all its objects. PyTorch gives "
+            "{line} writes `{path}` for one object on top of what it wrote for another one, and both times the "
+            "tensor is `{shared}`: a tensor made in a class body is one tensor for all objects. PyTorch gives "
             "no error."
         ).format(line=wording.spot(call.callsite), path=path, shared=shared),
         fix=_(

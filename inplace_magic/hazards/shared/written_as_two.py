@@ -108,8 +108,8 @@ def _given(found: GivenAgain) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} gives `{one}` the memory of `{other}`, and no copy: {first} and {second} both write it from then "
-            "on, so each changes both. PyTorch gives no error."
+            "{line} gives `{one}` the memory of `{other}` instead of a copy: {first} and {second} both write it "
+            "from then on, so each changes both. PyTorch gives no error."
         ).format(
             line=wording.spot(site),
             one=one,
@@ -149,8 +149,8 @@ def _hazard(story: Story, found: WrittenAsTwo) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{line} goes on from what {first} wrote: `{other}` and `{one}` are one tensor, so each write changes both. "
-            "PyTorch gives no error."
+            "{line} continues from what {first} wrote: `{other}` and `{one}` are one tensor, so each write "
+            "changes both. PyTorch gives no error."
         ).format(line=wording.spot(second), first=wording.spot(first), one=found.one, other=found.other),
         fix=_("Give `{one}` and `{other}` each a tensor of its own where they begin.").format(
             one=found.one, other=found.other

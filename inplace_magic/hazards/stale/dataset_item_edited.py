@@ -1,4 +1,4 @@
-"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch gets it edited once more.
+"""A dataset's ``__getitem__`` edits the stored data in place, so every epoch edits it again.
 
 So does a loop that normalises a batch of a list, or a slice of the data (``xb = X[i : i + 32]``), in each epoch. What
 is moved on in place and means to be (samples of a chain, traces, momenta) looks alike, so there the writes must be a
@@ -255,8 +255,8 @@ def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazar
         CODE,
         "warning",
         message=_(
-            "{line} edited {tensor} in place for the second time: it is the stored data, or a view of it, so each "
-            "time it is fetched the edit is made on top of the last one. PyTorch gives no error."
+            "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, "
+            "so each fetch makes the edit on top of the last one. PyTorch gives no error."
         ).format(line=wording.spot(site), tensor=what),
         fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
         variable=variable,

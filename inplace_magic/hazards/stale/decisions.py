@@ -119,8 +119,8 @@ class Decision:
 
 def _kept(stale: Stale) -> str:
     return _(
-        "{read} reads what {taken} had kept, but {write} had written it before: {code} is on the same memory, and no "
-        "copy. PyTorch gives no error; the read sees the new values."
+        "{write} changed what {taken} kept before {read} reads it: {code} shares that memory and copies "
+        "nothing. PyTorch gives no error; the read sees the new values."
     )
 
 
@@ -133,15 +133,15 @@ def _copied(stale: Stale) -> str:
 
 def _shortened(stale: Stale) -> str:
     return _(
-        "{read} reads {name}, but {write} had shortened rows of it: a lookup with `max_norm` writes its table. PyTorch "
-        "gives no error; the read sees the new values."
+        "{write} shortened rows of {name} before {read} reads it: a lookup with `max_norm` writes its table. "
+        "PyTorch gives no error; the read sees the new values."
     )
 
 
 def _trained(stale: Stale) -> str:
     return _(
-        "{write} writes parameters that lie in the memory of {name}, so it writes {name}; {read} then takes that "
-        "memory again, as if it still held the start. PyTorch gives no error."
+        "{write} writes parameters that lie in the memory of {name}, so it writes {name}; {read} then uses that "
+        "memory again, as if it still held the initial values. PyTorch gives no error."
     )
 
 
@@ -150,7 +150,7 @@ DECISIONS = (
         "taken-memory-trained",
         trained_and_taken_again,
         _trained,
-        lambda stale: _("Give the parameters memory of their own: hand over a copy (`.clone()`)."),
+        lambda stale: _("Give the parameters memory of their own: pass a copy (`.clone()`)."),
     ),
     Decision(
         "kept-then-written",

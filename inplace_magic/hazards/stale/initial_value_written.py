@@ -1,4 +1,4 @@
-"""A value to begin with was written in place, so the next round begins with what the last one left.
+"""An initial value was written in place, so the next round begins with what the last one left.
 
 ``h = h0`` in a loop has an effect in its second pass only where it is to begin anew: it gives the name the tensor that
 it has already. What is behind ``functools.lru_cache`` is one tensor for all its callers. So a write on top of what the
@@ -146,16 +146,19 @@ def _hazard(story: Story, call: CallEvent, tensor: int, begun: _First) -> Hazard
     line, alias = wording.spot(call.callsite), begun.alias
     if alias is not None:
         message = _(
-            "{line} writes `{name}`, and {code} (line {number}) made no copy: it wrote `{source}`, which the next "
-            "round begins with. PyTorch gives no error."
+            "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
+            "which the next round begins with. PyTorch gives no error."
         ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
         fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
     else:
         message = _(
-            "{line} writes `{name}` for the second time, and `{function}` hands out that one tensor to all its "
-            "callers, since its results are cached: each of them meets what the others wrote. PyTorch gives no error."
+            "{line} writes `{name}` for the second time, and `{function}` returns that one tensor to all its "
+            "callers, since its results are cached: each caller reads what the others wrote. PyTorch gives no "
+            "error."
         ).format(line=line, name=variable or "", function=begun.maker or "")
-        fix = _("Write into a copy of what `{function}` gives: `.clone()`.").format(function=begun.maker or "")
+        fix = _("Write into a copy of the result of `{function}`: append `.clone()`.").format(
+            function=begun.maker or ""
+        )
     return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
 
 

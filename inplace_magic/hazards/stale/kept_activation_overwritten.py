@@ -106,8 +106,8 @@ def _of_a_hook(story: Story, write: CallEvent, tensor: int, layer: str, read: Ca
         CODE,
         "warning",
         message=_(
-            "{read} reads what a forward hook kept of the output of `{layer}`, but it no longer is what `{layer}` "
-            "gave: `{writer}` in {write} then overwrote that very tensor in place. PyTorch gives no error."
+            "{read} reads the output of `{layer}` that a forward hook kept, but `{writer}` in {write} has "
+            "overwritten that very tensor in place. PyTorch gives no error."
         ).format(
             read=wording.spot(read.callsite),
             layer=layer,
@@ -193,7 +193,7 @@ def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, h
         CODE,
         "warning",
         message=_(
-            "`{container}` is read by {read}, but it no longer holds what was kept: {how}, and {write} then overwrote "
+            "{read} reads `{container}`, which no longer holds what was kept: {how}, and {write} then overwrote "
             "that very tensor in place. PyTorch gives no error."
         ).format(container=container, read=wording.spot(read.callsite), how=how, write=wording.spot(call.callsite)),
         fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),

@@ -188,8 +188,8 @@ def _hazard_of_written(story: Story, call: CallEvent, mutation: Mutation, taken:
         "part-written",
         "warning",
         message=_(
-            "{write} changes `{part}`, which is on the memory of {whole} ({taken} copied nothing), and {read} reads "
-            "the changed values there. PyTorch gives no error."
+            "{write} changes `{part}`, which shares the memory of {whole} ({taken} copied nothing), and {read} "
+            "reads the changed values there. PyTorch gives no error."
         ).format(
             write=wording.spot(call.callsite),
             part=story.bindings.written_path(call, mutation.tensor) or "",

@@ -138,12 +138,12 @@ def _hazard(story: Story, tensor: int, first: str, second: str | None, write: Wr
     gradient = next((name for name in story.names.get(tensor, ()) if is_gradient(name)), None)
     message = (
         _(
-            "`{first}` is read by {read}, but {write} had overwritten it: `{first}` and `{second}` are one tensor, and "
-            "what was bound to the first name is gone. PyTorch gives no error."
+            "{write} overwrote `{first}` before {read} reads it: `{first}` and `{second}` are one tensor, so "
+            "the old values of `{first}` are lost. PyTorch gives no error."
         )
         if second is not None
         else _(
-            "`{first}` is read by {read}, but {write} had overwritten it: it is the gradient itself and no copy. "
+            "{write} overwrote `{first}` before {read} reads it: `{first}` is the gradient itself, not a copy. "
             "PyTorch gives no error."
         )
     )

@@ -1,4 +1,4 @@
-"""Two names of one tensor stand in one formula, as if the one still held the values from before a write."""
+"""One formula uses two names of one tensor, as if one of them still held the values from before a write."""
 
 from __future__ import annotations
 

@@ -84,14 +84,14 @@ def _hazard(story: Story, first: CallEvent, call: CallEvent, mutation: Mutation,
         code="updated-again",
         severity="silent",
         message=_(
-            "{line} updates {tensor} in the forward, and once more when {backward} runs the function again to have its "
+            "{line} updates {tensor} in the forward, and again when {backward} recomputes the function for its "
             "activations: each batch counts twice. PyTorch gives no error."
         ).format(
             line=wording.spot(blamed),
             tensor=f"`{name}`" if name else _("a buffer"),
             backward=wording.spot(backward.callsite),
         ),
-        fix=_("Take the update out of what is checkpointed: do it before or after the call of `checkpoint`."),
+        fix=_("Move the update out of the checkpointed function: do it before or after the call of `checkpoint`."),
         variable=name,
         mutation=blamed,
         mutations=tuple(place for place in (first.callsite, call.callsite) if place is not None),

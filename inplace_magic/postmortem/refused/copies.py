@@ -22,7 +22,7 @@ _NUMPY = About(
     tracked,
     N_("{line} takes {tensor} as an array, and {tensor} requires grad."),
     N_("NumPy records no history, so the gradient would be lost silently; PyTorch wants an explicit `detach()`."),
-    N_("If no gradient shall flow through the array, write `{name}.detach()` there. Else compute it with torch."),
+    N_("If no gradient is to flow through the array, write `{name}.detach()` there. Else compute it with torch."),
 )
 _COPY = About(
     "copied-with-its-graph",
@@ -97,7 +97,7 @@ _DATA = About(
     r"|call `variable\.set_data\(tensor\)`, but `variable` and `tensor` have incompatible tensor type",
     tracked,
     N_("{line} puts other data behind {tensor}, of a dtype that has no gradients or of another kind."),
-    N_("The tensor requires grad, so what stands behind it must be floating point and of its own kind."),
+    N_("The tensor requires grad, so its data must be floating point and of its own kind."),
     N_("Convert the new values first, `.to({name}.dtype)`, or set `requires_grad_(False)` before."),
     written=True,
 )

@@ -54,19 +54,19 @@ _CURES = {
         "Compute the loss from the scores themselves, as `F.cross_entropy` does; positions serve the accuracy alone."
     ),
     "integer": N_("Leave the numbers floating point in {line}."),
-    "compared": N_("Use a smooth measure in its place, such as `torch.sigmoid`, for what shall be trained."),
+    "compared": N_("For training, use a smooth measure in its place, such as `torch.sigmoid`."),
     "new": N_("Compute from the tensor itself in {line}."),
     "gradient": N_("Pass `create_graph=True` where these gradients are computed."),
     "block": N_("Move {line} out of the block, or remove the block."),
-    "around": N_("Remove {line}, or put `with torch.enable_grad():` around what shall be trained."),
+    "around": N_("Remove {line}, or put `with torch.enable_grad():` around the part to be trained."),
     "decorator": N_(
-        "Remove {code} from the function, or put `with torch.enable_grad():` around what shall be trained."
+        "Remove {code} from the function, or put `with torch.enable_grad():` around the part to be trained."
     ),
     "switch": N_("Switch recording on again, `torch.set_grad_enabled(True)`, or use a `with` block in its place."),
-    "frozen": N_("Let those parameters that shall be trained require grad: `requires_grad_(True)`."),
-    "unrequired": N_("Let those parameters that shall be trained require grad: `requires_grad_(True)`."),
+    "frozen": N_("Let the parameters to be trained require grad: `requires_grad_(True)`."),
+    "unrequired": N_("Let the parameters to be trained require grad: `requires_grad_(True)`."),
     "operation": N_("Use an operation that has a gradient in {line}."),
-    "never": N_("Create what shall be trained with `requires_grad=True`, or compute it from a module's parameters."),
+    "never": N_("Create the tensor to be trained with `requires_grad=True`, or compute it from a module's parameters."),
 }
 
 

@@ -102,7 +102,7 @@ _OPTIMIZER = About(
     N_("{line} gives an optimizer {tensor}, which is the result of an operation and no leaf."),
     N_("Backward collects gradients at leaves alone: the optimizer would never see one for a result."),
     N_(
-        "Make the tensor that shall be trained the leaf: `{name} = {name}.detach().requires_grad_()`, or convert it "
+        "Make the tensor to be trained the leaf: `{name} = {name}.detach().requires_grad_()`, or convert it "
         "before `requires_grad` is set."
     ),
     made_it=True,

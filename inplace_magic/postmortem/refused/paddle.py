@@ -183,12 +183,12 @@ def explain_second_backward(failure: Failure) -> Answer:
         ),
     )
     text = _(
-        "{second} goes into a graph that another backward had gone through before. The text does not show which one."
+        "{second} enters a graph whose saved tensors another backward has freed. The text does not show which backward."
     ).format(second=here)
     if first is not None or outside:
         site = history.site(first) if first is not None else failure.place
         sites = [site] if site is not None else []
-        text = _("{second} goes through the graph of {name} again: {first} had gone through it before.").format(
+        text = _("{second} goes through the graph of {name} again: {first} already went through it.").format(
             second=here, name=words.tensor(path), first=words.spot(site)
         )
         fix = _(

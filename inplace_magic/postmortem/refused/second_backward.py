@@ -58,12 +58,12 @@ class _Way:
 
 
 _SAID = {
-    "again": N_("{second} goes through the graph of {name} again: {first} had gone through it before."),
+    "again": N_("{second} goes through the graph of {name} again: {first} already went through it."),
     "shared": N_(
-        "{second} runs back through {name}, which {forward} made, into a part of the graph that {first} had gone "
-        "through before."
+        "{second} runs back through {name}, which {forward} made, into a part of the graph that {first} already "
+        "went through."
     ),
-    "joined": N_("{second} goes into a part of the graph that {first} had gone through before."),
+    "joined": N_("{second} enters a part of the graph that {first} already went through."),
     "above": N_(
         "{forward} made the graph of {name} once, before the loop, and {second} runs through it in each iteration."
     ),
@@ -126,7 +126,7 @@ def explain_second_backward(failure: Failure) -> Answer:
 
 
 _UNKNOWN = N_(
-    "{second} goes into a graph that another backward had gone through before. The text does not show which one."
+    "{second} enters a graph whose saved tensors another backward has freed. The text does not show which backward."
 )
 _CURE = N_(
     "Compute the result again before each backward, or pass on detached values of earlier results (`.detach()`)."

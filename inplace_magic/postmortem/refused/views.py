@@ -131,7 +131,7 @@ _EXPANDED = About(
     r"more than one element of the written-to tensor refers to a single memory location",
     repeats_elements,
     N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
-    N_("To write one of them is to change the others, so PyTorch refused."),
+    N_("A write to one of them changes the others, so PyTorch refused."),
     N_("Give it memory of its own first: `.clone()` what {origin} gives."),
     written=True,
 )
@@ -140,7 +140,7 @@ _OVERLAP = About(
     r"some elements of the input tensor and the written-to tensor refer to a single memory location",
     lambda tensor: True,
     N_("{line} writes {tensor} while it reads other elements of the same memory."),
-    N_("An element that is still to be read could already hold its new value, so PyTorch refused."),
+    N_("An element could hold its new value before it is read, so PyTorch refused."),
     N_("Read from a copy: append `.clone()` to what {line} reads."),
     written=True,
 )
