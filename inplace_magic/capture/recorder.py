@@ -231,6 +231,8 @@ class Recorder:
         kind: Kind
         if facts.metadata_only:
             kind = "metadata"
+            if facts.attribute == "requires_grad" and error is None:  # no version tells of it, and nothing is returned
+                self.observer.look(call.tensors[0], call.before[0][RECORD], call, direct=False)
         elif written or (error is not None and call.targets):
             kind = "in-place"
         elif fresh:

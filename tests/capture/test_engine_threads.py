@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -99,6 +100,7 @@ def test_the_imitation_has_no_frame_below_a_hook(on_engine_thread: Callable[[], 
     assert seen == [(False, True)]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="forgets the imitated thread as it ends")
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_users_code_in_backward_is_told_with_its_lines_and_the_line_that_called_backward(
     level: Any, tmp_path: Path, on_engine_thread: Callable[[], None]

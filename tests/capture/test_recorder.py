@@ -64,6 +64,17 @@ def test_looking_at_a_property_is_no_call() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_a_parameter_that_was_frozen_is_seen_frozen_although_no_version_moves(level: Any) -> None:
+    w = nn.Parameter(torch.ones(2))
+    with inplace_magic.watch(level=level) as watch:
+        for trained in (True, False, True):
+            w.requires_grad = trained
+            w.mul(2)
+
+    assert [call.inputs[0].requires_grad for call in calls_of(watch, "Tensor.mul")] == [True, False, True]
+
+
+@pytest.mark.parametrize("level", LEVELS)
 def test_a_write_has_its_versions_and_the_values_around_it(level: str) -> None:
     x = torch.tensor([1.0, 2.0])
     with inplace_magic.watch(level=level) as watch:

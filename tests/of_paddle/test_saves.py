@@ -120,7 +120,7 @@ def test_what_is_not_in_the_table_is_said_to_be_unknown(monkeypatch: pytest.Monk
     assert w.report is not None
     assert w.report.hazards == []
     (told,) = (sentence for sentence in w.report.blindness if "log_softmax" in sentence)
-    assert "not known" in told
+    assert "unknown" in told
 
 
 @pytest.mark.parametrize("retain", [True, False])
