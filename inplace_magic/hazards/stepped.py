@@ -134,7 +134,7 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
 
 
 def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], backward: CallEvent) -> tuple[CallEvent, ...]:
-    """The calls whose graphs the step outdated for that backward. What comes after them is to be computed anew."""
+    """The calls whose graphs the step outdated for that backward. What comes after them is to be computed again."""
     reached = story.reached(story.backwards[backward.index].roots)
     made = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
     savers = {node.call for node in made if node.call is not None}

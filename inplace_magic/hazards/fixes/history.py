@@ -1,4 +1,4 @@
-"""Fixes that cut a graph off, keep it, compute it anew, or leave out what ended it.
+"""Fixes that cut a graph off, keep it, compute it again, or leave out what ended it.
 
 Which one is right after a second backward depends on what happened between the two. A state that each pass takes from
 the one before is cut off below the backward, where it is a tensor even if it began as None. Where a step has changed

@@ -100,7 +100,7 @@ def reading_place(step: Stepped, carried: list[Carried]) -> Callsite | None:
 
 
 def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
-    """Return the variables that a line reads and binds anew, ``h`` and ``c`` of ``h, c = cell(x, (h, c))``; none where
+    """Return the variables that a line reads and binds again, ``h`` and ``c`` of ``h, c = cell(x, (h, c))``; none where
     they are not one for each tensor that is carried, or one for all."""
     node = expressions.parse(reader.statement) if reader is not None else None
     if not isinstance(node, ast.Assign):
@@ -151,7 +151,7 @@ def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
 
 
 def _too_old(step: Stepped, carried: list[Carried]) -> str:
-    """Names all that is to be made anew, and the line in the function that steps from which on it is made."""
+    """Name all results to be computed again, and the first line, in the function that steps, that computes them."""
     old = sorted((entry for entry in carried if not entry.recurrent), key=_made_at)
     known = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
     names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)

@@ -63,7 +63,7 @@ def _stepped(story: Story, leaf: int, since: int, until: int) -> CallEvent | Non
 
 
 def _lies_behind(story: Story, backward: int, leaf: int, other: int) -> bool:
-    """Return whether a backward came to another leaf by way of what a leaf went into, and not the other way round."""
+    """True if a backward came to another leaf by way of what a leaf went into, and not the other way round."""
     ran = story.executed.get(backward, set())
     before, behind = (
         {n for n in ran if story.nodes[n].variable == one and story.nodes[n].does("accumulates")}

@@ -27,7 +27,7 @@ def cleared_after_the_step(write: Written) -> Fix | None:
 
 
 def _is_moved_by(story: Story, step: Callsite, gradient: str | None) -> bool:
-    """Return whether a step writes the leaf of a gradient, by the leaf's name."""
+    """True if a step writes the leaf of a gradient, by the leaf's name."""
     moved = {mutation.tensor for call in story.trace.calls if call.callsite == step for mutation in call.mutations}
     return any(f"{story.bindings.name(tensor)}.grad" == gradient for tensor in moved)
 
@@ -50,7 +50,7 @@ def cleared_before_the_backward(write: Written) -> Fix | None:
 
 
 def _is_bound_before(listing: Listing, path: str, first: ast.stmt, last: ast.stmt) -> bool:
-    """Return whether a path means at one statement what it means at a later one."""
+    """True if a path means at one statement what it means at a later one."""
     root = path.split(".")[0].split("[")[0]
     between = range(first.lineno, last.lineno + 1)
     return first.lineno < last.lineno and not any(node.lineno in between for node in listing.stores.get(root, ()))

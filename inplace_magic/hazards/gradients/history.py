@@ -35,7 +35,7 @@ def cut(story: Story) -> Iterator[Found]:
 
 
 def _is_handed_on(story: Story, call: CallEvent, site: Callsite, cut: TensorMetadata) -> bool:
-    """Return whether the line takes the result for another tensor: it gives it another name, or hands it to a call."""
+    """True if the line takes the result for another tensor: it gives it another name, or hands it to a call."""
     if not site.direct or site.expression == site.statement:
         return False
     if site.targets is None:
@@ -45,13 +45,13 @@ def _is_handed_on(story: Story, call: CallEvent, site: Callsite, cut: TensorMeta
 
 
 def _is_bound_anew(story: Story, call: CallEvent, site: Callsite, cut: TensorMetadata) -> bool:
-    """Return whether a function binds a parameter anew, ``x = x.detach_()``, as if its caller's tensor stayed."""
+    """True if a function binds a parameter again, ``x = x.detach_()``, as if its caller's tensor stayed."""
     path = story.bindings.written_path(call, cut.tensor)
     return site.caller is not None and path in site.parameters and path in (site.targets or ())
 
 
 def _is_used(story: Story, read: CallEvent, tensor: int) -> bool:
-    """Return whether a backward ran through what a call made: of the tensor itself it would have gone on."""
+    """True if a backward ran through what a call made: of the tensor itself it would have gone on."""
     made = (meta.node for meta in (*read.outputs, *read.mutated) if meta.tensor != tensor)
     return any(node is not None and story.ran_through.get(node) for node in made)
 
@@ -71,7 +71,7 @@ def missed(story: Story) -> Iterator[Found]:
 
 
 def _changes_gradients(write: CallEvent, mutation: Mutation) -> bool:
-    """Return whether autograd recorded the write, and would give other gradients with it than without."""
+    """True if autograd recorded the write, and would give other gradients with it than without."""
     if write.kind != "in-place" or write.error is not None or not write.grad_enabled:
         return False
     after = next((meta for meta in write.mutated if meta.tensor == mutation.tensor), None)

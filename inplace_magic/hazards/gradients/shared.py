@@ -32,7 +32,7 @@ def edited_by_a_hook(story: Story) -> Iterator[Found]:
 
 
 def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> bool:
-    """Return whether the written tensor was handed to the user's code by backward: nothing recorded made it, and it was
+    """True if the written tensor was handed to the user's code by backward: nothing recorded made it, and it was
     not seen before. The gradient of a leaf belongs to the leaf alone."""
     if is_gradient(story.bindings.written_name(call, mutation.tensor) or ""):
         return False

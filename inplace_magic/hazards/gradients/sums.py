@@ -135,14 +135,14 @@ def _letter(runs: _Runs, place: int, backward: int, until: int) -> str:
 
 
 def _is_a_clearing(call: CallEvent, leaves: frozenset[int]) -> bool:
-    """Return whether a call set gradients to zero, or took one away."""
+    """True if a call set gradients to zero, or took one away."""
     if call.does("sets gradient"):
         return len(call.inputs) == 1 and call.got(leaves)
     return call.parent is None and (call.does("zeroes") or call.does("fills"))
 
 
 def _is_hooked(story: Story, backward: int, leaves: frozenset[int]) -> bool:
-    """Return whether code of the user's may have seen the gradients while backward ran."""
+    """True if code of the user's may have seen the gradients while backward ran."""
     if not story.executed[backward].isdisjoint(story.once(_nodes_with_hooks)):
         return True
     return any(call.got(leaves) for call in story.doing("registers hook"))

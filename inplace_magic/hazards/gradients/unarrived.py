@@ -67,7 +67,7 @@ def _waiting(story: Story) -> dict[int, IdleStep]:
 
 
 def _has_another_source(story: Story, leaf: TensorMetadata) -> bool:
-    """Return whether a gradient came to a parameter, or its values come from elsewhere: a moving average, a table
+    """True if a gradient came to a parameter, or its values come from elsewhere: a moving average, a table
     that is filled by hand, a copy of another network."""
     if story.came_to_leaf(leaf.tensor) or any(
         call.does("sets gradient") for call in story.given_to.get(leaf.tensor, ())

@@ -129,13 +129,13 @@ def _parameters_of(call: CallEvent) -> Set[int]:
 
 
 def _is_trained(story: Story, runs: list[CallEvent]) -> bool:
-    """Return whether a backward went through one of the calls."""
+    """True if a backward went through one of the calls."""
     nodes = (output.node for call in runs for output in call.outputs)
     return any(node is not None and story.ran_through.get(node) for node in nodes)
 
 
 def _meet(story: Story, runs: list[CallEvent], online: list[CallEvent]) -> bool:
-    """Return whether a result without a gradient, and one with it, come together in one operation."""
+    """True if a result without a gradient, and one with it, come together in one operation."""
     still = {output.tensor for call in runs for output in call.outputs}
     trained = {output.tensor for call in online for output in call.outputs}
     ran = {call.index for call in (*runs, *online)}
@@ -151,7 +151,7 @@ def _meet(story: Story, runs: list[CallEvent], online: list[CallEvent]) -> bool:
 
 
 def _is_below_the_copy(story: Story, still: _Way, moving: _Way, write: CallEvent) -> bool:
-    """Return whether a write stands below ``still = copy.copy(moving)``, or below ``still = moving`` under a condition
+    """True if a write stands below ``still = copy.copy(moving)``, or below ``still = moving`` under a condition
     on what is best."""
     listing, place = whole_listing(story.trace, still.place), level(write.callsite, still.place)
     statement, value, source = (_alias_of(listing, still.path) if listing is not None else None) or (None, None, None)
@@ -219,7 +219,7 @@ def _index(write: _Write) -> int:
 
 
 def _is_read(story: Story, entry: Registration) -> bool:
-    """Return whether a call reads what a shallow copy was given, and so what its original has."""
+    """True if a call reads what a shallow copy was given, and so what its original has."""
     reads = story.given_to.get(entry.tensor, ()) if entry.tensor is not None else ()
     return any(call.index >= entry.call and call.modules for call in reads)
 

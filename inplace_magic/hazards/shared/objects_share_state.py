@@ -119,7 +119,7 @@ def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) ->
 
 
 def _keeps_both(story: Story, site: Callsite) -> bool:
-    """Return whether the method of a place also writes a tensor that the object has of its own, as in ``self.total +=
+    """True if the method of a place also writes a tensor that the object has of its own, as in ``self.total +=
     day; self.everywhere += day``: who has one of each means the one of the class for all."""
     return any(
         _attribute(story, call, mutation.tensor, here) is not None
@@ -137,7 +137,7 @@ def _attribute(story: Story, call: CallEvent, tensor: int, site: Callsite) -> st
 
 
 def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
-    """Return whether a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
+    """True if a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
     ``copy.total = meter.total`` do: objects that share such a one may be meant to."""
     attribute, meta = _attribute(story, call, tensor, site), story.observations.get(tensor)
     if attribute is None or meta is None or meta.is_trainable or story.is_gradient(call.mutations[0]):

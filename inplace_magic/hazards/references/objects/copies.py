@@ -104,7 +104,7 @@ def _is_copied(story: Story, call: CallEvent, tensor: int, copy: Holding) -> boo
 
 
 def _is_tied(story: Story, call: CallEvent, copy: Holding) -> bool:
-    """Return whether the text hands the entry on by itself, as ``second.table = first.table`` and ``Layer(4,
+    """True if the text hands the entry on by itself, as ``second.table = first.table`` and ``Layer(4,
     first.table)``; not where that very entry is written below: who takes a tensor and writes it took it for a copy.
     ``Node(node.tensor, node.name)``, of whose arguments each is an attribute of one object, copies that object."""
     key, here = before_last_step(copy.path)[1], call.callsite.function if call.callsite is not None else ""

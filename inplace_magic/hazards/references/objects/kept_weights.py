@@ -40,14 +40,14 @@ def kept_weights_moved_on(story: Story) -> Iterator[Stale]:
 
 
 def is_the_best_so_far(story: Story, site: Callsite) -> bool:
-    """Return whether a place keeps the best so far, see :func:`keeps_the_best`."""
+    """True if a place keeps the best so far, see :func:`keeps_the_best`."""
     listing = whole_listing(story.trace, site)
     statement = listing.statement_at(site) if listing is not None else None
     return listing is not None and statement is not None and keeps_the_best(listing, statement)
 
 
 def keeps_the_best(listing: Listing, statement: ast.stmt) -> bool:
-    """Return whether a statement stands under a condition that reads what it, or one beside it, assigns anew."""
+    """True if a statement stands under a condition that reads what it, or one beside it, assigns again."""
     around = listing.parents.get(statement)
     if not isinstance(around, ast.If) or statement not in around.body:
         return False

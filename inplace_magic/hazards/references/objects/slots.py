@@ -67,7 +67,7 @@ def kept_and_read(story: Story, tensor: int) -> Two | None:
 
 
 def _is_filled(story: Story, container: str, slots: list[str], tensor: int) -> bool:
-    """Return whether a statement stores into a list or dict one by one, or led to the last write; or one held the
+    """True if a statement stores into a list or dict one by one, or led to the last write; or one held the
     tensor when that was written again: a pair that is made of it afterwards means one tensor."""
     root, last = container.partition("[")[0].rpartition(".")[2], story.writes_to_tensor[tensor][-1][0].callsite
     stores = (alias.target.partition("[") for alias in story.trace.aliases)
@@ -136,7 +136,7 @@ def _is_gone_through(
     held: list[Holding],
     slots: list[Holding],
 ) -> bool:
-    """Return whether a line writes the tensor in several passes of a loop over the container, each time on top of the
+    """True if a line writes the tensor in several passes of a loop over the container, each time on top of the
     last, and nothing else holds it: who goes through ``[counts[word] for word in text]`` means to count a word
     twice."""
     objects = {slot.object for slot in slots}
@@ -157,7 +157,7 @@ def _is_gone_through(
 def _is_read_by_another(
     story: Story, call: CallEvent, mutation: Mutation, owned: Owned, container: str, said: str | None
 ) -> bool:
-    """Return whether a later line goes to the tensor by the container, and not by the one slot that was written
+    """True if a later line goes to the tensor by the container, and not by the one slot that was written
     alone."""
     one_slot = said is not None and has_plain_keys(said)
     later = [each for each in story.given_memory(mutation.storage) if each.index > call.index][:_LATER]
@@ -174,7 +174,7 @@ def _is_read_by_another(
 
 
 def are_meant_as_one(story: Story, tensor: int, slots: Two, write: CallEvent) -> bool:
-    """Return whether two slots may well hold one tensor: another function gives one of them what the other holds, as
+    """True if two slots may well hold one tensor: another function gives one of them what the other holds, as
     ``store["latest"] = store["now"]`` in ``__init__`` does; or both name a tensor that has a place of its own."""
     (before, one), (other_before, other) = (before_last_step(slot.strip("`")) for slot in slots)
     said = before == other_before and is_said_to_be_one(story, one, other, but_in=write.callsite)
@@ -182,7 +182,7 @@ def are_meant_as_one(story: Story, tensor: int, slots: Two, write: CallEvent) ->
 
 
 def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bool:
-    """Return whether the slots of a list held a tensor before anybody wrote it, and another list or dict held it as
+    """True if the slots of a list held a tensor before anybody wrote it, and another list or dict held it as
     well: ``rows = [table[word] for word in text]`` names it by that other one, and to write it twice counts it
     twice."""
     first = next((call for call, _ in story.writes_to_tensor.get(tensor, ()) if call.index in story.holdings), write)
@@ -202,7 +202,7 @@ def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bo
 
 
 def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
-    """Return whether somebody reads the container after the last write who does not just read each slot as soon as it
+    """True if somebody reads the container after the last write who does not just read each slot as soon as it
     is filled, like ``print(batches[-1])`` below ``batches.append(buffer)``."""
     writes = [write.index for write, _ in story.writes_to_tensor[tensor]]
     reads = list(_reads(story, tensor, writes[0], container))
@@ -242,7 +242,7 @@ def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
 
 
 def _reads_what_was_taken(story: Story, site: Callsite | None, container: str) -> bool:
-    """Return whether a place says a name that its function gave to something taken from a container: ``drawn =
+    """True if a place says a name that its function gave to something taken from a container: ``drawn =
     random.sample(self.buffer, 8)``, then ``for state, action in drawn``."""
     last = container.partition("[")[0].rpartition(".")[2]
     listing = listing_of(story.trace, site) if site is not None else None
@@ -262,7 +262,7 @@ def _reads_what_was_taken(story: Story, site: Callsite | None, container: str) -
 
 
 def _is_counted(listing: Listing, node: ast.AST) -> bool:
-    """Return whether only the length of something is asked."""
+    """True if only the length of something is asked."""
     above = listing.parents.get(node)
     return isinstance(above, ast.Call) and names(above.func, "len")
 
