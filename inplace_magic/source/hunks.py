@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, source_name
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.listing import Edit, Listing
 
@@ -130,7 +130,7 @@ def _name(whose: Whose) -> str:
     cell, file = whose
     if cell is not None:
         return f"Cell In[{cell}]"
-    return "" if file is None else file.replace("\\", "/").rsplit("/", 1)[-1]
+    return "" if file is None else source_name(file)
 
 
 def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
@@ -152,4 +152,4 @@ def _place(site: Callsite, line: int) -> str:
         return f"Cell In[{site.cell}], line {line}"
     if site.file is None:
         return f"line {line}"
-    return f"{site.place.rpartition(':')[0]}:{line}"
+    return f"{site.holder}:{line}"
