@@ -34,11 +34,22 @@ def written_past_autograd(story: Story, rule: str) -> Iterator[Hazard]:
             result = behind.get(mutation.tensor)
             if result is None or _changed_nothing(mutation):
                 continue
-            read = _used_by(story, call, result)
+            reads = ((each, _used_by(story, call, each)) for each in _with_bases(story, result))
+            used, read = next(((each, read) for each, read in reads if read is not None), (result, None))
             if read is None or _put_back(story, behind, result, read):
                 continue
             if not read.does("normalises scores"):
-                yield _hazard(story, rule, call, mutation, result, read)
+                yield _hazard(story, rule, call, mutation, used, read)
+
+
+def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata]:
+    """Yield a result, and if it is a view what it is a view of: ``z[0].data *= 2`` writes into ``z``."""
+    while result.node is not None:
+        yield result
+        made = story.calls.get(story.nodes[result.node].call or -1)
+        if made is None or made.kind != "view" or made.inputs[0].storage != result.storage:
+            break
+        result = made.inputs[0]
 
 
 def _changed_nothing(mutation: Mutation) -> bool:
@@ -53,7 +64,8 @@ def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMet
         for call in story.trace.calls
         if call.index < read.index and call.error is None
         for mutation in call.mutations
-        if mutation.tensor in behind and behind[mutation.tensor].tensor == result.tensor
+        if mutation.tensor in behind
+        and (behind[mutation.tensor].storage, behind[mutation.tensor].offset) == (result.storage, result.offset)
     ]
     (_, first), (last, latest) = writes[0], writes[-1]
     if first.values_before is not None and latest.values_after is not None:
