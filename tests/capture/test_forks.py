@@ -91,7 +91,7 @@ if hook.child == 0:
 """
     child, told, own, parent = lines_of(program, tmp_path, level)
     assert child == "False [4.0, 4.0, 4.0] [0, 0] 0 []"
-    assert told == "['This is a forked child of the process that was watched; a child is not watched.']"
+    assert told == "['This is a forked child of the watched process; a child is not watched.']"
     assert own == "1"
     assert parent.startswith("True [4.0, 4.0, 4.0] [0, 0] ")
     assert parent.endswith(" []")

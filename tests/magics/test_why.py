@@ -217,6 +217,7 @@ def test_a_loader_may_have_workers_which_touch_no_files_either(
     run_cell(ip, "loader = Loader(rows, num_workers=1, persistent_workers=True)")
     run_cell(ip, LOOP)
     assert why(ip).hazards[0].proof.verdict == "proven"  # type: ignore[union-attr]
+    ip.user_ns["loader"]._iterator._shutdown_workers()  # a worker holds the pipes of whatever runs beside this test
     run_cell(
         ip,
         "class Noted(list):\n    def __getitem__(self, row):\n        open(f'{row}.txt', 'a').write('read')\n"

@@ -44,6 +44,8 @@ def second_taken(story: Story, call: CallEvent) -> int | None:
     if one.tensor == other.tensor:
         return _bound_at(story, call)
     views = [view for meta in (one, other) if (view := _taken(story, meta, call)) is not None]
+    if len(views) == 2 and len({origin for _at, origin in views}) == 1 and _made_beside(story, call, views):
+        return _bound_at(story, call)  # `w.detach() - kept.detach()`, with one tensor under both names
     if views:
         derived = [at for at, origin in views if origin in (one.tensor, other.tensor)]
         return min(derived or [at for at, _origin in views])
@@ -55,6 +57,15 @@ def second_taken(story: Story, call: CallEvent) -> int | None:
     if given_out is None and story.maker_of_storage(one.storage) is not None:
         return call.index
     return given_out
+
+
+def _made_beside(story: Story, call: CallEvent, views: list[tuple[int, int]]) -> bool:
+    """Whether both views were taken in the statement of the call itself, of two variables."""
+    sites = [story.calls[at].callsite for at, _origin in views]
+    here = call.callsite
+    if not all(name is not None and name.isidentifier() for name in operands_of(call, story.bindings.view_texts)):
+        return False
+    return here is not None and all(site is not None and site.same_statement(here) for site in sites)
 
 
 def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
