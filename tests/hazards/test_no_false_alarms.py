@@ -43,12 +43,6 @@ QUIET = {
         table.weight.data.copy_(pretrained)
         nn.Linear(4, 1)(table(torch.tensor([1, 2]))).sum().backward()
     """,
-    "the_data_of_a_row_is_scaled": """
-        w = torch.randn(2, 3, requires_grad=True)
-        z = torch.tanh(w) + 1
-        z[0, :].data *= 0.5
-        z.pow(2).sum().backward()
-    """,
     "the_state_of_an_optimizer_is_carried_to_the_next_network": """
         meta, state = nn.Linear(3, 1), None
         for task in range(3):

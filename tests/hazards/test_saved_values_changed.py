@@ -226,8 +226,8 @@ def test_only_a_write_through_data_is_called_so(tmp_path: Path) -> None:
 
 def test_a_row_written_through_data_is_a_write_of_the_whole_that_autograd_does_not_know(tmp_path: Path) -> None:
     forward = "w = torch.randn(2, 3, requires_grad=True)\nz = torch.tanh(w) + 1"
-    found = watched(tmp_path, forward, "z[0, :].data *= 0.5", "z.pow(2).sum().backward()").the(rule.CODE)
-    assert (found.severity, found.mutation.text) == ("warning", "z[0, :].data *= 0.5")
+    (found,) = watched(tmp_path, forward, "z[0, :].data *= 0.5", "z.pow(2).sum().backward()").report.hazards
+    assert (found.code, found.severity, found.mutation.text) == (rule.CODE, "warning", "z[0, :].data *= 0.5")
     assert "PyTorch did not record that write" in found.message
 
     put_back = watched(tmp_path, forward, "z[0].data.mul_(2)\nz[0].data.mul_(0.5)", "z.pow(2).sum().backward()")
