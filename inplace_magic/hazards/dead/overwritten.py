@@ -57,7 +57,7 @@ def overwritten_unread(story: Story) -> Iterator[Hazard]:
                 continue  # not the last word either: the row of zeros, say, is put back
             if not _is_read(story, storage, first.index, second.index):
                 seen.add(second.callsite)
-                yield _hazard(story, first, second, later[1])
+                yield _hazard(story, earlier, *later)
 
 
 def _parameters(story: Story) -> list[int]:
@@ -152,15 +152,24 @@ def _is_read(story: Story, storage: int, since: int, until: int) -> bool:
     return False
 
 
-def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutation) -> Hazard:
+def _hazard(story: Story, earlier: _Write, second: CallEvent, mutation: Mutation) -> Hazard:
+    first = earlier[0]
     name = story.bindings.written_name(second, mutation.tensor) or story.bindings.name(mutation.tensor)
+    of_its_maker = _by_its_maker(story, *earlier)
     whole = story.bindings.name(mutation.tensor) or name
     return finding(
         "overwritten-unread",
         "warning",
-        message=_(
-            "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
-            "are lost. PyTorch gives no error."
+        message=(
+            _(
+                "{line} draws all of {tensor} anew, also the part that {earlier} had set, such as the zeros of a row "
+                "for padding. PyTorch gives no error."
+            )
+            if of_its_maker
+            else _(
+                "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
+                "are lost. PyTorch gives no error."
+            )
         ).format(
             line=wording.spot(second.callsite),
             tensor=f"`{whole}`" if whole else _("a parameter"),
@@ -168,6 +177,10 @@ def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutatio
         ),
         fix=_('Keep the flag for "initialised" in a buffer (`register_buffer`), so that loading restores the flag.')
         if second.modules and not first.modules
+        else _(
+            "Set that part again below {line}, under `torch.no_grad()`: for padding `weight[padding_idx] = 0`."
+        ).format(line=wording.line_of(second.callsite))
+        if of_its_maker
         else _("Initialise the model first, and load or set single parameters afterwards."),
         variable=name,
         origin=first.callsite,

@@ -12,6 +12,7 @@ There the state is to be cut off, and computing anew is no help.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -21,7 +22,9 @@ from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Edit, Listing
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import LOOPS, Edit, Listing, listing_of
+from inplace_magic.source.targets import STORING
 from inplace_magic.source.variables import variables_bound
 
 
@@ -55,7 +58,9 @@ def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str
         anew = _(
             "Compute {loss} again after {line}: repeat the lines that lead to it, from {forward} on, below {line}."
         )
-    said = anew.format(loss=loss, line=wrote, forward=_spot(moved) if moved is not None else "")
+    said = anew.format(
+        loss=loss, line=wrote, forward=_spot(_first_line(step, moved, line)) if moved is not None else ""
+    )
     waits = step.in_common and step.reads_gradients
     if step.backward is None and not step.reads_gradients:
         also = _("Or run {line} after backward.").format(line=wrote)
@@ -77,6 +82,46 @@ def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str
             line=wrote, backward=wording.line_of(step.backward.callsite)
         )
     return sentences(said, also)
+
+
+def _first_line(step: Stepped, forward: Callsite, line: Callsite) -> Callsite:
+    """Return the place from which lines are to be repeated below `line`: of a loop its head, and ``loss = 0`` above
+    ``loss += part``."""
+    listing = listing_of(step.story.trace, forward)
+    statement = listing.statement_at(forward) if listing is not None else None
+    if listing is None or statement is None or not forward.same_function(line):
+        return forward
+    scope, first = listing.scope_of(statement), statement
+    for node in listing.around(statement):
+        if isinstance(node, ast.stmt) and node is not scope and not node.lineno <= line.line <= (node.end_lineno or 0):
+            first = node
+    inside = [node for node in ast.walk(scope) if isinstance(node, ast.stmt)]
+    built = {name for node in inside if first.lineno <= node.lineno < line.line for name in _built_on(node)}
+    begun = {
+        path_text(node.targets[0]): node for node in inside if isinstance(node, ast.Assign) and _above(node, first)
+    }
+    first = min([first, *(begun[name] for name in built & begun.keys())], key=lambda node: node.lineno)
+    if first is statement:
+        return forward
+    text = listing.lines[first.lineno - 1].strip()
+    return replace(forward, line=first.lineno, end_line=None, text=text, expression=text, statement=text)
+
+
+def _above(node: ast.stmt, first: ast.stmt) -> bool:
+    return node.lineno < first.lineno
+
+
+def _built_on(node: ast.stmt) -> set[str]:
+    """Return what a statement adds to: of ``loss += part``, ``loss = loss + part`` and ``losses.append(part)``."""
+    if isinstance(node, ast.AugAssign):
+        found = path_text(node.target)
+    elif isinstance(node, ast.Assign):
+        target = path_text(node.targets[0])
+        found = target if any(path_text(each) == target for each in ast.walk(node.value)) else None
+    else:
+        called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        found = path_text(called.value) if isinstance(called, ast.Attribute) and called.attr in STORING else None
+    return {found} if found is not None else set()
 
 
 def _cut_off(step: Stepped, carried: list[Carried]) -> str:
@@ -163,7 +208,10 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
         said = _("Compute {names} again after {line}, from {forward} on: results of the old values are outdated.")
     else:
         said = _("Compute {names} again after {line}, by {forward}: results of the old values are outdated.")
-    return said.format(names=names, line=line, forward=_spot(where_they_part(made.chain, wrote.chain)[0]))
+    forward = where_they_part(made.chain, wrote.chain)[0]
+    if len(old) > 1:
+        forward = _first_line(step, forward, where_they_part(wrote.chain, made.chain)[0])
+    return said.format(names=names, line=line, forward=_spot(forward))
 
 
 def _made_at(entry: Carried) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.hazards.gradients.unarrived import cuts
 from inplace_magic.language import _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
@@ -34,10 +36,20 @@ def cut_off(story: Story) -> Iterator[Found]:
             yield _found(story, filled, {"step": step, "backward": backward, "cut": cut}, step)
 
 
-def of_others(story: Story) -> Iterator[Found]:
-    """Yield the steps before which backward filled the gradients of other tensors."""
+def unarrived_at_all(story: Story) -> Iterator[Found]:
+    """Yield the lines that cut off what was computed from all that a step could move."""
     for step, backward, filled in _idle(story):
-        if filled.isdisjoint(step.held) and _cut(story, filled, step.held) is None:
+        found = story.once(cuts).get(step.callsite)
+        if found is not None and _cut(story, filled, step.held) is None:
+            both = _found(story, filled, {**found.calls, "step": step, "backward": backward}, step)
+            yield replace(both, words={**found.words, **both.words})
+
+
+def of_others(story: Story) -> Iterator[Found]:
+    """Yield the steps before which backward filled the gradients of other tensors, for a reason that is not known."""
+    for step, backward, filled in _idle(story):
+        known = step.callsite in story.once(cuts) or _cut(story, filled, step.held) is not None
+        if filled.isdisjoint(step.held) and not known:
             yield _found(story, filled, {"step": step, "backward": backward}, step)
 
 

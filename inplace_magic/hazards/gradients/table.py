@@ -225,6 +225,23 @@ TABLE = (
     Row(
         "step-without-gradients",
         "silent",
+        steps.unarrived_at_all,
+        write="cut",
+        read="step",
+        origin="backward",
+        message=N_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. In {cut}, {code} {how}, so "
+            "{backward} filled the gradients of other tensors ({named}) and went no further back. PyTorch gives no "
+            "error."
+        ),
+        fix=N_("{cure}"),
+        wrote=N_("cut off here"),
+        reads=N_("moves nothing here"),
+        came=N_("fills others here"),
+    ),
+    Row(
+        "step-without-gradients",
+        "silent",
         steps.of_others,
         write="step",
         origin="backward",

@@ -18,7 +18,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.binding import can_bind_anew
 from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
-from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
+from inplace_magic.hazards.fixes.new_tensor import cloned_first, made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.repeated import repeating, views_back
@@ -209,8 +209,14 @@ def _expanded(
     variable = story.bindings.written_name(call, mutation.tensor)
     made = repeating(story, mutation.tensor if whole is None else whole.tensor, call.index)
     origin = made.callsite if made is not None else None
+    nowhere = _(
+        "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions: all of "
+        "them changed."
+    )
     message = (
-        _(
+        nowhere
+        if origin is None
+        else _(
             "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
             "({origin}, {place}): all of them changed."
         )
@@ -230,12 +236,19 @@ def _expanded(
             origin=wording.line_of(origin),
             place=wording.place(origin),
         ),
-        fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(line=wording.line_of(origin)),
+        fix=_("Give it memory of its own first: `.clone()` what {line} gives.").format(line=wording.line_of(origin))
+        if origin is not None
+        else _("Give it memory of its own first: write into `.clone()` of it."),
         variable=variable,
         origin=origin,
         tensor=mutation.tensor,
         write=call,
     )
+
+
+def _of_its_own(write: Written) -> Fix | None:
+    """``grad = grad.clone()`` above ``grad[0] = 0`` in a ``backward``: nobody's line made the tensor."""
+    return cloned_first(write) if write.hazard.origin is None and can_bind_anew(write) else None
 
 
 RULES = (
@@ -247,5 +260,5 @@ RULES = (
         of_what_is_read,
     ),
     row("out-is-input", "silent", partial(_reads_and_writes, "out-is-input", _mixing), made_out_of_place),
-    row("expanded-tensor-written", "silent", expanded_tensor_written, where_it_was_made),
+    row("expanded-tensor-written", "silent", expanded_tensor_written, where_it_was_made, _of_its_own),
 )

@@ -14,6 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.chains import argument_for
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def _by_parameters(story: Story, call: CallEvent, mutation: Mutation, path: str 
     while path is not None and path in site.parameters and path not in ("self", "cls") and site.caller is not None:
         if (site.function, path) in story.bindings.scopes and not _is_result_of(story, call, site, path):
             break
-        argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
+        argument = argument_for(site, path)
         if argument is None:
             break
         outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))

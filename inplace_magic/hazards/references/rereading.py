@@ -12,7 +12,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import paths_in
+from inplace_magic.source.chains import argument_for, paths_in
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
@@ -49,7 +49,7 @@ def in_the_next_run(story: Story, at: Callsite, owned: Owned, names: dict[str, A
             continue
         if not any(given == got for given, got in story.aliases.pairs(alias)):
             continue
-        argument = expressions.parameter_argument(site.caller.expression, site.parameters, alias.source)
+        argument = argument_for(site, alias.source)
         path = expressions.path_text(argument) if argument is not None else None
         targets = site.caller.bound
         if path is not None and targets is not None and path not in targets:

@@ -147,13 +147,20 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
 
 
 def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, original: str) -> Hazard:
+    named = _(
+        "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
+        "very tensors of the original. PyTorch gives no error."
+    )
+    nameless = _(
+        "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the very tensors "
+        "of the object it was copied from. PyTorch gives no error."
+    )
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
-            "very tensors of the original. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), written=written, original=original),
+        message=(nameless if written == original else named).format(
+            line=wording.spot(call.callsite), written=written, original=original
+        ),
         fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
         variable=written,
         tensor=tensor,
