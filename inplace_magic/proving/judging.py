@@ -11,6 +11,7 @@ from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
+from inplace_magic.proving.lost import holder_without_the_write
 from inplace_magic.record.outcomes import Difference
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
@@ -29,6 +30,8 @@ class _Cured:
     ran: Ran
     changes: Changes
     together: bool
+    lost_for: str
+    """What keeps its old values, since the write goes elsewhere; empty if nothing does."""
 
 
 def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Proof:
@@ -63,6 +66,11 @@ def is_contradicted(proof: Proof) -> bool:
     return any(each.template in (words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT) for each in proof.told)
 
 
+def is_lost(proof: Proof) -> bool:
+    """True if the proof says that the write is lost with the fix."""
+    return any(each.template == words.LOST for each in proof.told)
+
+
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
     """Return the errors of the gradients as written, for a silent finding about saved values only."""
     if hazard.severity != "silent" or hazard.saved is None:
@@ -92,7 +100,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
     ran = bench.run(changes)
     if ran.failure is not None:
         return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
-    return _Cured(ran, changes, together)
+    return _Cured(ran, changes, together, holder_without_the_write(report, hazard, patched, changes))
 
 
 def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
@@ -105,6 +113,7 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
     if meant.failure is not None:
         same = same_bits(bench.first_loss, ran.outcome.roots)
         told = Told(words.SAME_LOSS if same else words.REFUSED)
+        more = (*((words.of_lost(cured.lost_for),) if cured.lost_for else ()), *more)
         return _by_slope(bench, cured, (told,), more, gradient_errors=errors)
     lost = [name for group, name in meant.outcome.values if group == "gradient" and name.endswith(".grad")]
     lost = [name for name in lost if ("gradient", name) not in ran.outcome.values]
@@ -116,6 +125,8 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
         return proof_of("not tried", Told(words.OWN_HOOKS), *more)
     if not differences and hazard.severity == "silent" and hazard.saved is None:
         return proof_of("not tried", Told(words.SAME_NUMBERS), *more)  # which are wrong, as the finding says
+    if not differences and cured.lost_for:
+        return proof_of("other numbers", words.of_lost(cured.lost_for), *more, gradient_errors=errors)
     if not differences:
         return proof_of("proven", Told(words.PROVEN), *more, gradient_errors=errors)
     if not bench.is_deterministic:
