@@ -18,6 +18,7 @@ from inplace_magic.postmortem.refused.paddle import PADDLE
 from inplace_magic.postmortem.refused.returned import GIVEN_BACK
 from inplace_magic.postmortem.refused.second_backward import SECOND
 from inplace_magic.postmortem.refused.shapes import SHAPES
+from inplace_magic.postmortem.refused.transforms import TRANSFORMS
 from inplace_magic.postmortem.refused.unused import UNUSED
 from inplace_magic.postmortem.refused.views import VIEWS
 from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
@@ -56,6 +57,7 @@ KINDS: tuple[Kind, ...] = (
     ),
     *LEAVES,
     *VIEWS,
+    *TRANSFORMS,
     *COPIES,
     *ENDED,
     *SECOND,

@@ -63,7 +63,7 @@ _DTYPE = About(
     written=True,
     facts=_groups,
 )
-_SHAPE = About(
+SHAPE = About(
     "written-with-another-shape",
     r"output with shape (?P<output>\[[\d, ]*\]) doesn't match the broadcast shape (?P<result>\[[\d, ]*\])",
     lambda tensor: True,
@@ -108,7 +108,6 @@ COPIES: tuple[Kind, ...] = (
     _SENT.kind,
     _OUT.kind,
     _DTYPE.kind,
-    _SHAPE.kind,
     _RESIZED.kind,
     _FIXED.kind,
     _DATA.kind,

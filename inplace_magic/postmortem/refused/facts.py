@@ -63,6 +63,13 @@ def view(tensor: Any) -> bool:
     return describe.is_view(tensor)
 
 
+def plain(tensor: Any) -> bool:
+    """True if it is no stand-in of `torch.func` for another tensor, as `vmap` and `grad` make of their arguments."""
+    from inplace_magic.capture.torch import describe
+
+    return not describe.attempt(lambda: describe.is_wrapped(tensor))
+
+
 def made_in_inference_mode(tensor: Any) -> bool:
     """True if it is an inference tensor."""
     from inplace_magic.capture.torch import describe
