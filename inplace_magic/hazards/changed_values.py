@@ -103,7 +103,7 @@ def _hazard(
             ),
             _(
                 "PyTorch did not record that write. Backward continues to {node} as if the write had not "
-                "happened, so the gradient is wrong without an error."
+                "happened: the old values get the gradient of the new ones, without an error."
             ).format(node=made),
         ),
         fix=_(

@@ -22,7 +22,10 @@ TABLE = (
             "{backward} adds to {gradient}, which nothing cleared after {step} used it, so {next} uses the sum "
             "of the gradients of several steps. PyTorch gives no error."
         ),
-        fix=N_("Clear the gradients between two steps: `optimizer.zero_grad()`, or `model.zero_grad()`."),
+        fix=N_(
+            "Clear {gradient} between two steps: by the optimizer that holds its parameter (`optimizer.zero_grad()`), "
+            "or by `model.zero_grad()`."
+        ),
         wrote=N_("adds to it here"),
         reads=N_("uses the sum here"),
         came=N_("used here"),
