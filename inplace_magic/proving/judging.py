@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from inplace_magic.record.outcomes import Difference
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
-from inplace_magic.source.hunks import moved
+from inplace_magic.source.hunks import moved, new_lines
 
 ALARM = ("error", "silent", "warning")
 MOST_DIFFERENCES = 20
@@ -164,11 +165,10 @@ def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
     return _Apart(told, agreement.differences[:MOST_DIFFERENCES], same_gradients)
 
 
-_CUTS = re.compile(
-    r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled"
-    r"|\bdef (backward|vjp)\b|\.register_\w*hook\b"
-)
-"""Words in a text that can make a gradient differ from the derivative of the loss: a cut, or a custom backward."""
+_CUTS = re.compile(r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled")
+_OWN_GRADIENT = re.compile(r"\bdef (backward|vjp)\b|\.register_\w*hook\b")
+"""Words in a text that can make a gradient differ from the derivative of the loss: a cut; a gradient of the program's
+own, which stays its own in a line that a fix changes."""
 
 
 def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:
@@ -187,10 +187,16 @@ def _means_others(bench: Bench, cured: _Cured) -> bool:
     """True if the program's own text, not the fix, can make gradients differ from the derivative of the loss, and the
     gradients that its forward means differ as well, as far as known."""
     before = {line.strip() for line in bench.lines}  # what is moved stands there already
-    added = {line.strip() for hunks in cured.changes.values() for hunk in hunks for line in hunk.new} - before
-    if any(map(_CUTS.search, added)) or not any(map(_CUTS.search, before)):
+    changed = [hunk for hunks in cured.changes.values() for hunk in hunks]
+    added = [line for hunk in changed for line in hunk.new if line.strip() not in before]
+    own = _counted(_OWN_GRADIENT, added) - _counted(_OWN_GRADIENT, [line for hunk in changed for line in hunk.old])
+    if own or any(map(_CUTS.search, added)) or not any(_CUTS.search(e) or _OWN_GRADIENT.search(e) for e in before):
         return False
     return bench.meant_slope is None or not bench.meant_slope.agrees
+
+
+def _counted(pattern: re.Pattern[str], lines: Iterable[str]) -> Counter[str]:
+    return Counter(found.group() for line in lines for found in pattern.finditer(line))
 
 
 _Line = tuple[int | None, str | None, int]
@@ -220,6 +226,4 @@ def _line(site: Callsite, changes: Changes) -> _Line:
 
 def _on_changed_lines(key: _Key, changes: Changes) -> bool:
     cell, file, line = key[2]
-    hunks = changes.get((cell, file), [])
-    firsts = [(moved(hunk.first, hunks), hunk) for hunk in hunks]
-    return any(first <= line < first + len(hunk.new) for first, hunk in firsts)
+    return any(line in lines for lines in new_lines(changes.get((cell, file), [])))

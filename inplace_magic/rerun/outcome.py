@@ -260,6 +260,8 @@ def _tensors(group: Group, name: str, one: _Kept, other: _Kept) -> Difference | 
     layouts = [(each.tensor.dtype, each.tensor.shape, each.tensor.device) for each in (one, other)]
     if layouts[0] != layouts[1]:
         return Difference(group, name, None, (_shown(one), _shown(other)), versions=versions)
+    if not one.tensor.numel():
+        return None
     flat = [each.tensor.to_dense() if each.tensor.layout != torch.strided else each.tensor for each in (one, other)]
     flat = [each.resolve_conj().resolve_neg().contiguous().reshape(-1) for each in flat]
     unlike = (flat[0].view(torch.uint8) != flat[1].view(torch.uint8)).view(flat[0].numel(), -1).any(1)
