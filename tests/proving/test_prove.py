@@ -159,7 +159,7 @@ def test_where_the_program_packs_saved_tensors_itself_nothing_is_called_proven(i
     "before",
     [
         "none = torch.zeros(0, 3)",
-        "from dataclasses import dataclass, field\n@dataclass\nclass Run:\n    parts: list = field(default_factory=list)",
+        "from dataclasses import dataclass, field\n@dataclass\nclass R:\n    parts: list = field(default_factory=list)",
     ],
     ids=["a tensor without elements", "what a library asks by identity"],
 )
