@@ -86,6 +86,7 @@ class State:
     """Methods such as ``seen.append``, which ``deepcopy`` takes for functions."""
     shared: list[Any] = field(default_factory=list)
     """Objects that copies share with their originals: modules, locks."""
+    optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
 
 
 def find_state(
@@ -245,6 +246,8 @@ class _Search:
             self.state.bound.append(value)
             self.reach(value.__self__)
         elif not type(value).__module__.startswith(("IPython.", "ipykernel.")):
+            if isinstance(value, torch.optim.Optimizer):
+                self.state.optimizers.append(value)
             for more in gc.get_referents(value):
                 self.reach(more)
 
