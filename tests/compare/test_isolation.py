@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
+import enum
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -177,6 +179,40 @@ def test_what_is_shared_stays_shared_and_a_view_counts_with_its_base() -> None:
         compare(step, inputs=(module, optimizer, base, base[:2]))
     assert base.tolist() == [0.0] * 3
     assert torch.equal(module.weight, before)
+
+
+class Kind(enum.Enum):
+    """Members that nobody can set again."""
+
+    NOISE = "noise"
+
+
+class Sampler(abc.ABC):
+    """An abstract class: Python keeps a register of its subclasses at it, which cannot be copied."""
+
+    calls: ClassVar[list[float]] = []
+
+    @abc.abstractmethod
+    def sample(self) -> torch.Tensor: ...
+
+
+class Ones(Sampler):
+    def sample(self) -> torch.Tensor:
+        self.calls.append(1.0)
+        return torch.ones(len(self.calls))
+
+
+def test_members_of_an_enum_and_abstract_classes_can_be_in_reach() -> None:
+    sampler = Ones()
+
+    def draw(kind: Kind) -> torch.Tensor:
+        assert kind is Kind.NOISE
+        return sampler.sample()
+
+    result = compare(draw, lambda kind: torch.ones(1) if kind is Kind.NOISE else draw(kind), inputs=(Kind.NOISE,))
+    assert result.agreement is not None
+    assert not result.agreement.differences
+    assert Sampler.calls == []
 
 
 class Around(torch.optim.SGD):

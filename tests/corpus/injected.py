@@ -31,7 +31,9 @@ import inplace_magic  # noqa: E402
 from inplace_magic.source.hunks import changed, hunks  # noqa: E402
 
 REFUSED = re.compile(r"modified by an inplace operation|leaf Variable.*in-place|is being modified inplace")
-WAYS: dict[str, tuple[Mode, ...]] = {"loud": ("calls", "cells", "plain", "plain cells"), "silent": ("calls", "cells")}
+MODES: tuple[Mode, ...] = ("calls", "cells", "plain", "plain cells")
+CELLS = 1 / 3
+"""How many variants run as cells, too."""
 TRIES = 12
 """Plain runs that one repository may take."""
 
@@ -104,22 +106,25 @@ def judge(driver: run.Driver, checkout: Path, chance: random.Random, each: int) 
             return
         if (variant.file, variant.function) in functions:
             continue
-        loud = _judged(driver, checkout, variant, "loud")
+        modes = [mode for mode in MODES if chance.random() < CELLS or not mode.endswith("cells")]
+        loud = _judged(driver, checkout, variant, modes)
         if loud is not None:
             functions.add((variant.file, variant.function))
             yield loud
             if "modified by" in loud["error"]:
-                silent = _judged(driver, checkout, replace(variant, form=chance.choice(SILENT)), "silent")
+                modes = [mode for mode in modes if not mode.startswith("plain")]
+                silent = _judged(driver, checkout, replace(variant, form=chance.choice(SILENT)), modes)
                 yield from (silent,) if silent else ()
 
 
-def _judged(driver: run.Driver, checkout: Path, variant: Variant, kind: str) -> dict[str, Any] | None:
+def _judged(driver: run.Driver, checkout: Path, variant: Variant, modes: Sequence[Mode]) -> dict[str, Any] | None:
     """Return what is said of a variant; None if it does not end as its kind should."""
+    kind = "silent" if variant.form in SILENT else "loud"
     with with_text(checkout, variant.file, variant.of(checkout)) as tree:
         plain = run.try_in_fork(driver, "plain", tree)
         if (plain.error is not None) if kind == "silent" else not REFUSED.search(plain.error or ""):
             return None
-        told = {mode: asked(driver, mode, tree, variant) for mode in WAYS[kind]}
+        told = {mode: asked(driver, mode, tree, variant) for mode in modes}
         states = [one.pop("state") for one in told.values()]
         again = (
             plain.state if states.count(plain.state) == len(states) else run.try_in_fork(driver, "plain", tree).state
@@ -137,13 +142,14 @@ def _judged(driver: run.Driver, checkout: Path, variant: Variant, kind: str) -> 
 def summary(results: Sequence[dict[str, Any]]) -> str:
     """Return the figures of the documentation's page."""
     lines: list[str] = []
-    for kind, modes in WAYS.items():
+    for kind in ("loud", "silent"):
         those = [result for result in results if result["kind"] == kind]
         lines.append(f"{kind}: {len(those)} variants of {len({each['repository'] for each in those})} repositories")
-        for mode in modes:
-            told = [(each["error"], each["told"][mode]) for each in those]
+        for mode in MODES:
+            told = [(each["error"], each["told"][mode]) for each in those if mode in each["told"]]
             same = sum(one["error"] == error and not one["differs"] for error, one in told)
-            lines.append(f"  {mode}: the same bit for bit {same}; faults {sum(len(one['faults']) for _, one in told)}")
+            faults = sum(len(one["faults"]) for _, one in told)
+            lines.append(f"  {mode}: the same bit for bit {same} of {len(told)}; faults {faults}")
             for key in ("finding", "answer") if mode.startswith("plain") else ("finding",):
                 said = [one.get(key) for _, one in told]
                 lines.append(f"    {key}: {_counts(each['word'] if each else 'nothing said' for each in said)}")

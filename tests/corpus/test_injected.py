@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
 import torch._dynamo  # noqa: F401  # here, or each fork imports it anew
 from corpus import injected
 from corpus.run import Driver
@@ -32,7 +33,8 @@ x = torch.randn(4, 3)
 """
 
 
-def test_a_write_is_named_and_the_checkout_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_write_is_named_and_the_checkout_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(injected, "CELLS", 1)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "net.py").write_text(NET)
     driver = Driver("somebody/net", "0" * 40, "vision", DRIVER, None)
@@ -52,6 +54,6 @@ def test_a_write_is_named_and_the_checkout_stays_as_it_is(tmp_path: Path) -> Non
 
 def test_a_wrong_line_is_told_apart() -> None:
     said = {"word": "WRONG", "diff": "", "rank": 0}
-    told = {mode: {"error": "e", "differs": [], "faults": [], "finding": said} for mode in injected.WAYS["silent"]}
+    told = {mode: {"error": "e", "differs": [], "faults": [], "finding": said} for mode in injected.MODES}
     result = {"kind": "silent", "repository": "a/b", "error": "e", "told": told}
     assert "WRONG 1" in injected.summary([result])

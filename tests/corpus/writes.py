@@ -37,7 +37,7 @@ VISITS = 3
 """How often the tensors of one line are looked at."""
 
 Seen = dict[str, dict[int, list[str]]]
-"""File below the checkout → line → names of tensors that require grad at each of its visits."""
+"""File below the checkout → line → names of results with a graph at each of its visits."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def seen_by(driver: run.Driver, checkout: Path) -> tuple[Seen, str]:
 
 
 def _matters(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and value.requires_grad and value.dim() > 0 and torch.is_grad_enabled()
+    return isinstance(value, torch.Tensor) and not value.is_leaf and value.dim() > 0 and torch.is_grad_enabled()
 
 
 def variants(seen: Seen, checkout: Path, chance: random.Random) -> Iterator[Variant]:
