@@ -72,8 +72,8 @@ NODES: dict[str, frozenset[str]] = {
     **{name: frozenset(made) for name, made in _table(_SECTIONS["nodes"]).items()},
 }
 """Nodes by the name of a function or method that makes none but these."""
-MODULE_FUNCTIONS = {layer: made[0] for layer, made in _table(_SECTIONS["layers"]).items()}
-"""The function that a layer of ``torch.nn`` calls; a layer without an entry can make any node."""
+_LAYERS = {layer: made[0] for layer, made in _table(_SECTIONS["layers"]).items()}
+"""The function that a layer of ``torch.nn`` calls."""
 
 
 @lru_cache(maxsize=1024)
@@ -81,6 +81,11 @@ def nodes_of(name: str) -> frozenset[str]:
     """Return the nodes that a function or method of this name makes, without ``Backward0``."""
     bare = name.strip("_").removeprefix("foreach_") or name
     return NODES.get(bare) or own_node(bare)
+
+
+def layer_nodes(layer: str) -> frozenset[str] | None:
+    """Return the nodes that a layer of this class makes; None: any."""
+    return nodes_of(_LAYERS[layer]) if layer in _LAYERS else None
 
 
 def bare_node(name: str) -> str:

@@ -13,14 +13,20 @@ from dataclasses import replace
 from typing import Any
 
 from inplace_magic.language import _, sentences, use_language
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.reading import is_any_tensor
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around
-from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in, roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.subjects import written_by
-from inplace_magic.postmortem.refused.values import UNKNOWN, paths_in, value_of
+from inplace_magic.postmortem.refused.roots import (
+    argument,
+    backward_call,
+    roots_in,
+    roots_of_call,
+    runs_backward,
+    written_by,
+)
+from inplace_magic.postmortem.refused.values import paths_in, value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parse, path_text
@@ -34,12 +40,6 @@ def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure],
             return replace(explain(failure), framework="paddle")
 
     return explained
-
-
-def _is_tensor(value: object) -> bool:
-    from inplace_magic.capture.paddle.reach import KINDS
-
-    return value is not UNKNOWN and issubclass(type(value), KINDS.tensor)
 
 
 @_said_of_paddle
@@ -97,7 +97,7 @@ def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
                     target = target.value
                 value = value_of(target, scopes)
                 path = path_text(target)
-                if path is not None and _is_tensor(value) and describe.version(value) == version and not renaming:
+                if path is not None and is_any_tensor(value) and describe.version(value) == version and not renaming:
                     yield path, step
 
 
@@ -148,13 +148,13 @@ def _named(history: History, name: str) -> str | None:
     tree = parse(place.statement) if place is not None else None
     for node in paths_in(tree) if tree is not None else ():
         value = value_of(node, scopes)
-        if _is_tensor(value) and value.name == name:  # type: ignore[attr-defined]  # Paddle's own attribute
+        if is_any_tensor(value) and value.name == name:  # type: ignore[attr-defined]  # Paddle's own attribute
             return path_text(node)
     found = [
         (depth, path)
         for names in scopes
         for depth, path, each in within_reach({n: v for n, v in names.items() if not n.startswith("_")}, KINDS)
-        if _is_tensor(each) and each.name == name
+        if is_any_tensor(each) and each.name == name
     ]
     return min(found, default=(0, None))[1]
 
@@ -217,7 +217,7 @@ def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
 def _has_graph(path: str, scopes: Any) -> bool:
     value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
     inner = value if type(value) in (tuple, list) else (value,)
-    return any(_is_tensor(each) and not each.stop_gradient for each in inner)
+    return any(is_any_tensor(each) and not each.stop_gradient for each in inner)
 
 
 @_said_of_paddle

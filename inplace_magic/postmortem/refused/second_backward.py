@@ -20,9 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.graph import most_nodes, nodes_of, roots_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
@@ -135,9 +137,6 @@ _CURE = N_(
 
 def _ways(history: History, path: str | None) -> Iterator[_Way]:
     """How it can have come there, likeliest first."""
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.postmortem.graph import roots_of
-
     failure = history.failure
     roots = roots_of(failure.stack)
     nodes = _behind(roots)
@@ -210,18 +209,12 @@ def _names(value: ast.expr, attribute: str) -> bool:
 
 def _behind(tensors: list[Any]) -> dict[int, Any]:
     """Return the nodes behind some tensors by their id, leaves left out."""
-    from inplace_magic.capture.torch.describe_nodes import node_name
-    from inplace_magic.postmortem.graph import most_nodes, nodes_of
-
     nodes = list(nodes_of(tensors, most_nodes()))
     return {id(node): node for node in nodes if node_name(node) != "AccumulateGrad"}
 
 
 def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[str]:
     """Return the paths in sight whose tensors a graph goes through, the first made first."""
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.capture.torch.describe_nodes import node_sequence
-
     found = []
     for depth, path, tensor in reached(history.scopes(frame)):
         node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
@@ -243,8 +236,6 @@ def _leads(path: str, names: list[str], scopes: Any) -> bool:
     """True if a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
     if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
         return True
-    from inplace_magic.capture.torch import describe
-
     value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
     return is_tensor(value) and describe.is_view(value) and describe.requires_grad(value)
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from inplace_magic.postmortem.memory import holders_in
 from inplace_magic.postmortem.refused.facts import is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History
+from inplace_magic.postmortem.refused.roots import written_by
 from inplace_magic.postmortem.refused.values import Scopes, paths_in, value_of
 from inplace_magic.source.expressions import parse, path_text
 
 Fits = Callable[[Any], bool]
-_MOST_FRAMES = 20
 _MOST_HELD = 200
 
 
@@ -77,13 +78,7 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
     """
     if subject.path is None:
         return None
-    found = history.binding(subject.path, subject.frame)
-    for _step in range(_MOST_FRAMES):
-        given = path_text(found.value) if found is not None and found.how == "argument" else None
-        outer = history.binding(given, found.frame) if found is not None and given and found.frame is not None else None
-        if outer is None:
-            break
-        found = outer
+    found = history.origin(subject.path, subject.frame)
     if found is None and subject.path.endswith("]"):
         root = subject.path[: subject.path.index("[")]
         kept = list(history.storing(root))
@@ -95,24 +90,6 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
             replace(every[0], step=replace(every[0].step, sure=False)) if len(every) > 1 else next(iter(every), None)
         )
     return found
-
-
-def written_by(tree: ast.AST | None) -> Iterator[ast.expr]:
-    """Yield the expressions that a statement or call plainly writes: of ``x[1:] += y``, ``x[0] = y``, ``x.mul_(2)``
-    and ``f(y, out=x)`` it is ``x``; of ``f_(x)`` the first argument."""
-    for node in [tree, *(ast.walk(tree) if tree is not None else ())]:
-        if isinstance(node, ast.AugAssign):
-            yield node.target
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from ([target] if isinstance(target, ast.Subscript) else [])
-                yield from ([target.value] if isinstance(target, ast.Attribute) else [])
-        elif isinstance(node, ast.Call):
-            yield from (word.value for word in node.keywords if word.arg == "out")
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name.endswith("_") and not name.endswith("__"):
-                yield from ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
-                yield from node.args[:1]
 
 
 def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
@@ -141,8 +118,6 @@ def reached(scopes: Scopes) -> list[tuple[int, str, Any]]:
 
 
 def _within(names: Mapping[str, object]) -> list[tuple[int, str, Any]]:
-    from inplace_magic.postmortem.memory import holders_in
-
     every = [entry for entries in holders_in([names]).values() for entry in entries]
     return [(path.count(".") + path.count("["), path, tensor) for path, tensor in every]
 
