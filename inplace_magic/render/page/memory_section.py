@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
-from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table
+from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, note, prose, table
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.sections import code_cell, more_rows, note
+from inplace_magic.render.page.sections import code_cell, more_rows
 from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
 from inplace_magic.render.timeline.chart import memory_charts

@@ -10,7 +10,7 @@ from inplace_magic.language import _, clauses, ngettext
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
-from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
+from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, note, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import roles_of
 from inplace_magic.report import Report
@@ -209,8 +209,3 @@ def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) 
         more,
     ).format(count=more, frame=words.of_report(reading.report, frame))
     return note(text)
-
-
-def note(text: str) -> str:
-    """Return a sentence below a table."""
-    return tag("p", f"color:{style.MUTED_INK};margin:2px 0", prose(text))
