@@ -128,22 +128,12 @@ def _memory(reading: Reading, most: int) -> list[str]:
 
 
 def _saved(reading: Reading, most: int) -> list[str]:
-    everything = reading.saved
-    rows = [
-        (
-            _("{tensor} at {version}").format(
-                tensor=memory_words.kept_label(kept, reading), version=words.version(kept.saved.version)
-            ),
-            _("by {node} as {name}").format(
-                node=kept.node.name if kept.node else _("an unknown node"), name=kept.saved.name
-            ),
-            words.place(kept.call.callsite) if kept.call is not None else _("before the watch"),
-            memory_words.kept_size(kept),
-            memory_words.kept_remark(kept),
-        )
-        for kept in everything[:most]
-    ]
-    return align(rows) + _left_out(len(everything) - most, words.of_report(reading.report, "saved"))
+    shown = memory_words.kept_table(reading, most)
+    if not shown:
+        return []
+    rows = [(*head, size, whose, code) for *head, code, size, whose in (memory_words.kept_header(), *shown)]
+    left_out = _left_out(len(reading.saved) - most, words.of_report(reading.report, "saved"))
+    return [*align(rows, [3]), *left_out, memory_words.kept_in_all(reading)]
 
 
 def _section(title: str, lines: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.memory import Storage
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
@@ -117,24 +118,45 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
     return found
 
 
-def kept_label(kept: Kept, reading: Reading) -> str:
-    """Return the saved tensor as a reader knows it."""
+def kept_header() -> tuple[str, ...]:
+    """Return the titles of :func:`kept_table`."""
+    return (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
+
+
+def kept_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
+    """What autograd keeps for backward, as it is read; a place is said once, as in the table of lines."""
+    rows: list[tuple[str, ...]] = []
+    before: tuple[bool, Callsite | None] | None = None
+    for kept in reading.saved[:most]:
+        site = kept.call.callsite if kept.call is not None else None
+        again, before = before == (kept.call is None, site), (kept.call is None, site)
+        place = words.place_in(site, reading.trace) if kept.call is not None else _("before the watch")
+        rows.append(
+            (
+                f"{_kept_label(kept, reading)} {words.version(kept.saved.version)}",
+                f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}",
+                *(("", "") if again else (place, words.code_of(site))),
+                _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0),
+                _kept_remark(kept),
+            )
+        )
+    return rows
+
+
+def kept_in_all(reading: Reading) -> str:
+    """Return the sentence below that table."""
+    total = sum(kept.saved.nbytes or 0 for kept in reading.saved if kept.first and kept.origin != "leaf")
+    text = _("This graph keeps {size} for backward (leaves excluded, shared memory counted once).")
+    return text.format(size=words.bytes_of(total))
+
+
+def _kept_label(kept: Kept, reading: Reading) -> str:
     if kept.tensor is not None:
         return words.tensor_label(kept.tensor, reading.names)
     return _("a hidden clone") if kept.origin == "clone of the input" else _("a tensor without a name")
 
 
-def kept_place(kept: Kept, trace: Trace) -> str:
-    """Where the call stands that saved it."""
-    return words.place_in(kept.call.callsite, trace) if kept.call is not None else _("before the watch")
-
-
-def kept_size(kept: Kept) -> str:
-    """Return its bytes, or why they are unknown."""
-    return _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0)
-
-
-def kept_remark(kept: Kept) -> str:
+def _kept_remark(kept: Kept) -> str:
     """Return whether its memory is its own, and a clone that nobody asked for."""
     if kept.saved.hooked:
         return ""
