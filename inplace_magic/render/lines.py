@@ -12,7 +12,7 @@ from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
-from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
+from inplace_magic.render.words import changed_values, effect_phrase, shape, tensor_label, version_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,16 @@ class Step:
     """Whether all views are of one tensor."""
     written: str | None = None
     """What the line calls the tensor that it wrote."""
+
+    @property
+    def after(self) -> TensorMetadata | None:
+        """The tensor after the last call that did it."""
+        return self.last.after if self.last is not None else None
+
+    @property
+    def shape(self) -> str:
+        """Shape and dtype of what was made; empty where there are several."""
+        return shape(self.after) if self.kind in ("created", "viewed") and self.one_shape else ""
 
     @property
     def kind(self) -> str:

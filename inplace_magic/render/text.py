@@ -106,11 +106,8 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
         where = words.place(story.site)
         yield f"{where}: {words.code_of(story.site)}" if words.code_of(story.site) else where
         for step in story.steps:
-            after = step.last.after if step.last is not None else None
-            facts = [step_label(step, names), step_phrase(step, names)]
-            if step.kind in ("created", "viewed") and step.one_shape:
-                facts.append(words.shape(after))
-            grad_fn = reading.node_name(after.node) if after is not None else ""
+            facts = [step_label(step, names), step_phrase(step, names), step.shape]
+            grad_fn = reading.node_name(step.after.node) if step.after is not None else ""
             facts.append(f"grad_fn {grad_fn}" if grad_fn else "")
             if step.effect is not None and step.kind != "created":
                 facts.append(words.same_object(step.effect))

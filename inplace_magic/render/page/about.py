@@ -25,14 +25,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
     return [[label, lettering.printable(lettering.shortened(value, MAX_FACT))] for label, value in pairs if value]
 
 
-def tensor_title(tensor: TensorVertex, reading: Reading) -> str:
-    """``T4 probs v0→v1``."""
-    step = (
-        words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
-    )
-    return lettering.printable(f"{reading.label(tensor)} {step}")
-
-
 def about_tensor(
     tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
 ) -> Iterable[tuple[str, str]]:

@@ -21,7 +21,7 @@ from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.explorer import explorer_state, has_copies, packed, page_script
+from inplace_magic.render.page.explorer import explorer_state, packed, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.sections import (
     line_calls,
@@ -132,7 +132,7 @@ def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[s
         return card(body)
     state = {**explorer_state(reading, limit=limit), **around}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
-    return f"{start}{body}</div><script>{page_script(copies=has_copies(reading.report))}</script>"
+    return f"{start}{body}</div><script>{page_script()}</script>"
 
 
 def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:

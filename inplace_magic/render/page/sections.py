@@ -138,11 +138,8 @@ def names_section(report: Report, *, opened: bool = False) -> str:
 
 
 def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:
-    after = step.last.after if step.last is not None else None
-    grad_fn = reading.node_name(after.node) if after is not None else ""
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
-    facts = words.shape(after) if step.kind in ("created", "viewed") and step.one_shape else ""
-    what = clauses((lettering.shortened(step_phrase(step, reading.names), length), facts))
+    what = clauses((lettering.shortened(step_phrase(step, reading.names), length), step.shape))
     text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (
         place if first else "",
@@ -150,7 +147,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
         esc(step_label(step, reading.names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
         esc(_object(step)),
-        esc(grad_fn),
+        esc(reading.node_name(step.after.node) if step.after is not None else ""),
     )
 
 
@@ -168,13 +165,10 @@ def _tint(step: Step, guilty: bool) -> str:
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:
     facts = vertex.facts
-    step = (
-        words.version_step(vertex.version_before, vertex.version) if vertex.mutated else words.version(vertex.version)
-    )
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
-        esc(f"{reading.label(vertex)} {step}"),
+        esc(reading.title(vertex)),
         esc(words.one_of(words.ORIGINS, vertex.origin)),
         esc(place),
     )
