@@ -115,12 +115,12 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
 
 
 def _memory(reading: Reading, most: int) -> list[str]:
-    rows = memory_words.line_table(reading, most)
-    if not rows:
+    rows = [(line, *rest, code) for line, code, *rest in memory_words.line_table(reading, most)]
+    if len(rows) == 1:
         return []
-    code_last = [(line, *rest, code) for line, code, *rest in (memory_words.header(), *rows)]
-    table = align(code_last, range(2, 7))
-    more = _left_out(len(reading.memory) - len(rows), words.of_report(reading.report, "memory"))
+    last = len(rows[0]) - 1
+    table = align(rows, range(last - len(memory_words.SHOWN), last))
+    more = _left_out(len(reading.memory) - len(rows) + 1, words.of_report(reading.report, "memory"))
     return [*table, *more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
 
 

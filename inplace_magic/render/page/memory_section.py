@@ -21,9 +21,11 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     """Bytes by line, of many lines those that allocated most; and folded below them the chart of live bytes."""
     if not reading.memory or not reading.knows_memory:
         return ""
-    lines = memory_words.line_table(reading, max(reading.rows, SCREEN_ROWS))
+    header, *lines = memory_words.line_table(reading, max(reading.rows, SCREEN_ROWS))
     rows = [(esc(line), esc(lettering.shortened(code, SHORT_CODE)), *map(esc, rest)) for line, code, *rest in lines]
-    body = table(memory_words.header(), rows, cells=(CELL, CODE_CELL, CELL, *[NUMBER_CELL] * 5))
+    numbers = len(memory_words.SHOWN)
+    cells = (CELL, CODE_CELL, *[CELL] * (len(header) - 2 - numbers), *[NUMBER_CELL] * numbers)
+    body = table(header, rows, cells=cells)
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(map(note, (*told, *memory_words.allocator(reading))))
     many = reading.rows >= MANY_ROWS

@@ -169,7 +169,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
         esc(reading.title(vertex)),
-        esc(words.one_of(words.ORIGINS, vertex.origin)),
+        esc(words.said(vertex.origin)),
         esc(place),
     )
     if facts is None:

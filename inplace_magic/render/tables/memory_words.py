@@ -22,7 +22,8 @@ _ORIGIN = {
     "clone of the input": N_("clone of the input"),
     "made for backward": N_("made for backward alone"),
 }
-_SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_bytes"))
+SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_bytes"))
+"""The columns of numbers."""
 _COUNTED_BY_TENSORS = ("cpu", "meta")
 ALIVE = 3
 """How many of the tensors alive at the peak are named."""
@@ -76,28 +77,40 @@ def not_asked(reading: Reading) -> list[str]:
             "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding "
             "and without memory of libraries."
         ).format(device=device)
-        for device in dict.fromkeys(row.device for row in reading.memory)
+        for device in _devices(reading)
         if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
     ]
 
 
 def title(reading: Reading) -> str:
     """``Memory by line (cpu)``."""
-    return words.with_detail(_("Memory by line"), listed(dict.fromkeys(row.device for row in reading.memory)))
+    return words.with_detail(_("Memory by line"), listed(_devices(reading)))
 
 
-def header() -> tuple[str, ...]:
-    """Return the titles of :func:`line_table`."""
-    told = (_("Line"), _("Code"), _("Device"), _("Delta"), _("Allocated"), _("Freed"), _("Peak"))
-    return (*told, _("Kept for backward"))
+def _devices(reading: Reading) -> list[str]:
+    return list(dict.fromkeys(row.device for row in reading.memory))
 
 
 def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
-    """Memory by line as it is read, in the order of the lines; of more than `most` a few, those that allocated most."""
+    """Memory by line as it is read: titles, then rows in the order of the lines; of more than `most` a few, those that
+    allocated most. A row says its device where there are several; else the title of it all does."""
     rows = line_rows(reading)
     if len(rows) > most:
         rows = sorted(rows, key=lambda row: -row["allocated_bytes"])[: most * 2 // 5]
-    return [(row["label"], row["code"], row["device"], *(words.bytes_of(row[each]) for each in _SHOWN)) for row in rows]
+    several = len(_devices(reading)) > 1
+    numbers = (_("Delta"), _("Allocated"), _("Freed"), _("Peak"), _("Kept for backward"))
+    return [
+        (_("Line"), _("Code"), *([_("Device")] if several else []), *numbers),
+        *(
+            (
+                row["label"],
+                row["code"],
+                *([row["device"]] if several else []),
+                *(words.bytes_of(row[each]) for each in SHOWN),
+            )
+            for row in rows
+        ),
+    ]
 
 
 def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
