@@ -34,6 +34,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     saver = saver or judged.node
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
+    diff = attempt(lambda: diff_of(failure, flow, judged)) if judged.certain else None
     told = Answer(
         code=CODE,
         message="",
@@ -46,8 +47,8 @@ def explain_overwritten(failure: Failure) -> Answer:
         expected_version=expected,
         found_version=found,
         variable=names[0] if names else None,
-        fix=words.change(candidates[0], steps=judged.steps) if judged.certain else None,
-        diff=attempt(lambda: diff_of(failure, flow, judged)) if judged.certain else None,
+        fix=words.change(candidates[0], diff, steps=judged.steps) if judged.certain else None,
+        diff=diff,
         limits=tuple(_limits(facts, flow)),
     )
     return replace(told, message=words.overwritten(told))

@@ -25,10 +25,13 @@ def overwritten(answer: Answer) -> str:
     return sentences(told, _saver(answer), _versions(answer))
 
 
-def change(line: Callsite, *, steps: bool) -> str:
-    """Say what to change about the line that wrote; nobody has tried it."""
+def change(line: Callsite, diff: str | None, *, steps: bool) -> str:
+    """Say what to change about the line that wrote, as the diff has it where there is one; nobody has tried it."""
     if steps:
         return _("Compute {loss} again after {line}.").format(loss=_("the loss"), line=_line(line))
+    old, new = ([row[1:].strip() for row in (diff or "").splitlines() if row[:1] == sign] for sign in "-+")
+    if len(old) == len(new) == 1:
+        return _("Make a new tensor: write {new} instead of {old}.").format(new=f"`{new[0]}`", old=f"`{old[0]}`")
     text = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
     return text.format(line=_line(line))
 
