@@ -22,7 +22,7 @@ from inplace_magic.language import _, ngettext
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import diffs, lettering, style, words
+from inplace_magic.render import diffs, lettering, style
 from inplace_magic.render.deliver import MARK
 from inplace_magic.render.excerpt import Excerpt, Mark, listings_of, mark_of, to_lines
 from inplace_magic.render.markup import card, esc, fix_bar, prose, tag
@@ -49,7 +49,7 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
         lines.append("  " + _("Fix: {fix}").format(fix=answer.fix))
     lines += [f"    {line}" for line in diffs.lines_of(answer.diff or "")]
     lines += [f"  {sentence}" for sentence in (*_remarks(answer), closing(answer)) if sentence]
-    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines).rstrip()
+    return lettering.joined(lines).rstrip()
 
 
 def html_of(answer: Answer, *, below: bool = False) -> str:

@@ -15,9 +15,8 @@ from collections.abc import Iterable, Sequence
 
 from inplace_magic.language import _
 from inplace_magic.render import style
-from inplace_magic.render.lettering import printable, shortened
+from inplace_magic.render.lettering import MAX_TEXT, printable, shortened
 from inplace_magic.render.theme import theme_script
-from inplace_magic.render.words import MAX_TEXT
 
 CARD = (
     f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"

@@ -41,7 +41,7 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
     report = reading.report
     sections = [reading.verdict, reading.part]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
-    sections += _left_out(len(report.findings) - rows, words.of_report(report, "hazards"))
+    sections.append(words.left_out(report, len(report.findings) - rows, "hazards"))
     sections.append(_section(_("What each line did"), _stories(reading, lines)))
     if reading.knows_memory:
         sections.append(_section(memory_words.title(reading), _memory(reading, rows)))
@@ -55,12 +55,8 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
 def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
     """Some findings of a report and nothing else, at most :data:`MAX_ROWS`."""
     sections = [_finding(number, finding, report) for number, finding in enumerate(hazards[:MAX_ROWS], 1)]
-    return "\n\n".join([*sections, *_left_out(len(hazards) - MAX_ROWS, words.of_report(report, "hazards"))])
-
-
-def _lines(lines: Iterable[str]) -> str:
-    """Joined; a line break or an escape sequence inside one, as in a name or an error's text, does not get out."""
-    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines)
+    sections.append(words.left_out(report, len(hazards) - MAX_ROWS, "hazards"))
+    return "\n\n".join(filter(None, sections))
 
 
 def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
@@ -90,14 +86,14 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
     lines += [f"    {line}" for line in diffs.lines_of(finding.diff)]
     if finding.proof is not None:
         lines.append(f"  {proofs.to_line(finding)}")
-    return _lines(lines)
+    return lettering.joined(lines)
 
 
 def _stories(reading: Reading, most: int) -> list[str]:
     lines = sum(1 + len(story.steps) for story in reading.lines)
     most = lettering.rows_shown(lines, most)
     shown = list(islice(_lines_of_stories(reading), most))
-    return shown + _left_out(lines - most, words.of_report(reading.report, 'to_frame("calls")'))
+    return [*shown, *_more(reading, lines - most, 'to_frame("calls")')]
 
 
 def _lines_of_stories(reading: Reading) -> Iterator[str]:
@@ -120,7 +116,7 @@ def _memory(reading: Reading, most: int) -> list[str]:
         return []
     last = len(rows[0]) - 1
     table = align(rows, range(last - len(memory_words.SHOWN), last))
-    more = _left_out(len(reading.memory) - len(rows) + 1, words.of_report(reading.report, "memory"))
+    more = _more(reading, len(reading.memory) - len(rows) + 1, "memory")
     return [*table, *more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
 
 
@@ -129,14 +125,13 @@ def _saved(reading: Reading, most: int) -> list[str]:
     if not shown:
         return []
     rows = [(*head, size, whose, code) for *head, code, size, whose in (memory_words.kept_header(), *shown)]
-    left_out = _left_out(len(reading.saved) - most, words.of_report(reading.report, "saved"))
+    left_out = _more(reading, len(reading.saved) - most, "saved")
     return [*align(rows, [3]), *left_out, memory_words.kept_in_all(reading)]
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    return _lines([title, *(f"  {line}" for line in lines)]) if lines else ""
+    return lettering.joined([title, *(f"  {line}" for line in lines)]) if lines else ""
 
 
-def _left_out(more: int, whole: str) -> list[str]:
-    text = _("... and {count} more lines; {frame} gives everything.")
-    return [text.format(count=more, frame=whole)] if more > 0 else []
+def _more(reading: Reading, more: int, code: str) -> list[str]:
+    return list(filter(None, [words.left_out(reading.report, more, code)]))

@@ -23,8 +23,6 @@ MAX_ELEMENTS = 16
 """Elements that a table's cell lists."""
 MAX_NAME = 120
 """Characters of a name that is repeated wherever its tensor is."""
-MAX_TEXT = 2000
-"""Characters of any one piece of text on a page; a line of data in the user's code can be megabytes long."""
 _KINDS = (N_("ordinary"), N_("view"), N_("in-place"), N_("metadata"), N_("query"))
 _ORIGINS = (
     *(N_("given"), N_("created"), N_("viewed"), N_("mutated"), N_("reshaped")),
@@ -220,6 +218,21 @@ def of_report(report: Report, code: str) -> str:
     """How somebody asks a report for more, such as `unet.memory`; where no variable holds it, also how one comes to."""
     asked = f"`{report.name or 'report'}.{code}`"
     return asked if report.name else with_detail(asked, _("after `report = %inplace_report`"))
+
+
+def left_out(report: Report, more: int, code: str) -> str:
+    """How many rows are not shown, and which code gives all; empty for none."""
+    text = ngettext(
+        "{count} more row not shown; {frame} gives all of them.",
+        "{count} more rows not shown; {frame} gives all of them.",
+        more,
+    )
+    return text.format(count=more, frame=of_report(report, code)) if more > 0 else ""
+
+
+def passes_of(count: int, partial: bool) -> str:
+    """``499 more passes``, ``at least 3 more passes``."""
+    return at_least(ngettext("{count} more pass", "{count} more passes", count).format(count=count), partial)
 
 
 def code_of(site: Callsite | None) -> str:

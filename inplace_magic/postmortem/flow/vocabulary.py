@@ -45,17 +45,17 @@ OPERATORS = {
     "MatMult": ("Mm", "Bmm", "Mv", "Dot", "UnsafeView", "Addmm", "Squeeze", "Matmul"),
 }
 """Nodes of an operator, by the name of its class in ``ast``; those of bits make none."""
-IN_PLACE_FUNCTIONS = {
-    "iadd": "Add",
-    "isub": "Sub",
-    "imul": "Mult",
-    "itruediv": "Div",
-    "ipow": "Pow",
-    "imatmul": "MatMult",
-    "imod": "Mod",
-    "ifloordiv": "FloorDiv",
+OPERATOR_FUNCTIONS = {
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mult",
+    "truediv": "Div",
+    "pow": "Pow",
+    "matmul": "MatMult",
+    "mod": "Mod",
+    "floordiv": "FloorDiv",
 }
-"""Functions of ``operator`` that write their first argument."""
+"""Operators by their function in ``operator``; with an ``i`` before its name it writes its first argument."""
 KEEP_NOTHING = frozenset(("Add", "Sub", "Rsub", "Neg", "Zero", "Fill", "Copy", "CopyBackwards", "CopySlices"))
 """Nodes that keep no tensor."""
 SETITEM = frozenset(("CopySlices", "IndexPut", "Copy", "Fill", "MaskedFill", "IndexFill"))

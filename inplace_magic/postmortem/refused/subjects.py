@@ -97,13 +97,8 @@ def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
     for path, found in _named(tree, scopes, lambda each: each is tensor):
         if found is tensor:
             return path
-    return next(iter(names_leading_to(tensor, scopes)), None)
-
-
-def names_leading_to(tensor: Any, scopes: Scopes) -> list[str]:
-    """Return the paths by which names in sight lead to one object, the shortest first."""
-    found = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
-    return [path for _, path in sorted(found, key=lambda pair: pair[0])]
+    leading = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
+    return min(leading, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def reached(scopes: Scopes) -> list[tuple[int, str, Any]]:

@@ -48,7 +48,7 @@ def explain_unused(failure: Failure) -> Answer:
     if again is not None:
         said_so = (
             _("{line} bound `{name}` to another tensor after {result} was computed.")
-            if _has_older(history, again, frame)
+            if len(list(history.bindings(again.path, frame))) > 1
             else _("{line} made `{name}` after {result} was computed.")
         )
         told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
@@ -108,10 +108,6 @@ def _bound_after(history: History, path: str | None, root: str | None, frame: in
     steps = history.steps(frame)
     order = {id(step): at for at, step in enumerate(steps)}
     return again if order.get(id(again.step), 0) < order.get(id(made.step), -1) else None
-
-
-def _has_older(history: History, bound: Bound, frame: int) -> bool:
-    return sum(1 for _ in history.bindings(bound.path, frame)) > 1
 
 
 UNUSED: tuple[Kind, ...] = (

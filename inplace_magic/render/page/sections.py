@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 from inplace_magic.analysis.vertices import TensorVertex
-from inplace_magic.language import _, clauses, ngettext
+from inplace_magic.language import _, clauses
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
@@ -66,15 +65,16 @@ def _guilty(reading: Reading) -> set[int | None]:
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """Return the first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
-    most = lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)
-    if len(steps) <= most:
-        return steps
     serious = [finding for finding in reading.report.findings if finding.is_alarm]
     named = {site for finding in serious for site in (finding.mutation, finding.saved) if site is not None}
     calls = _guilty(reading) | {finding.saved_call for finding in serious}
     wanted = [n for n, (story, step) in enumerate(steps) if step.call.index in calls or story.site in named]
-    kept = list(dict.fromkeys([*wanted, *range(len(steps))]))[:most]
-    return [steps[n] for n in sorted(kept)]
+    return [steps[n] for n in _shown(len(steps), LINE_ROWS * reading.rows, wanted)]
+
+
+def _shown(count: int, most: int, wanted: list[int]) -> list[int]:
+    """Return which rows of a table are shown, in its order: those that are wanted, then the first."""
+    return sorted(list(dict.fromkeys([*wanted, *range(count)]))[: lettering.rows_shown(count, most)])
 
 
 def tensor_section(reading: Reading, *, opened: bool = False) -> str:
@@ -108,10 +108,8 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     """Return the first ones; of a longer table also those that the findings are about, in the order of the table."""
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
-    most = lettering.rows_shown(len(tensors), reading.rows)
-    kept = [n for n, vertex in enumerate(tensors) if vertex.key in named][:most] if named else []
-    others = (n for n, vertex in enumerate(tensors) if vertex.key not in named)
-    return [tensors[n] for n in sorted([*kept, *islice(others, most - len(kept))])]
+    wanted = [n for n, vertex in enumerate(tensors) if vertex.key in named] if named else []
+    return [tensors[n] for n in _shown(len(tensors), reading.rows, wanted)]
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
@@ -194,12 +192,5 @@ def code_cell(site: Callsite | None) -> str:
 
 def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) -> str:
     """How many rows of a table are not shown, and how to get them."""
-    more = len(rows) - shown
-    if more <= 0:
-        return ""
-    text = ngettext(
-        "{count} more row not shown; {frame} gives all of them.",
-        "{count} more rows not shown; {frame} gives all of them.",
-        more,
-    ).format(count=more, frame=words.of_report(reading.report, frame))
-    return note(text)
+    more = words.left_out(reading.report, len(rows) - shown, frame)
+    return note(more) if more else ""
