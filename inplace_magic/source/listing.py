@@ -95,6 +95,10 @@ class Listing:
             yield above
             above = self.parents.get(above)
 
+    def loop_around(self, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
+        """Return the innermost loop around a node."""
+        return next((above for above in self.around(node) if isinstance(above, LOOPS)), None)
+
     def block_of(self, statement: ast.stmt) -> Block:
         """Return the statements among which a statement stands."""
         above = self.parents.get(statement)

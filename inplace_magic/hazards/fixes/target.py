@@ -61,9 +61,21 @@ class Written:
         """True if the written tensor is a leaf that requires grad."""
         return self.meta is not None and self.meta.is_trainable
 
+    def loads_after(self, path: str) -> Iterator[ast.expr]:
+        """The places that read a variable once the statement has run, in its function or, outside of one, its cell."""
+        return loads_after(self.listing, self.statement, path)
+
+    def is_read_after(self, path: str) -> bool:
+        """True if there is such a place."""
+        return next(self.loads_after(path), None) is not None
+
     def fix(self, edit: Edit | None, price: int | None = None, sentence: str = "") -> Fix | None:
         """The fix of one edit in the text of the write; None where it could not be made."""
         return Fix(self.site, self.listing, (edit,), price, sentence) if edit is not None else None
+
+    def rewritten(self, text: str | None, price: int | None = None) -> Fix | None:
+        """The fix that puts this text in the place of the statement; None without a text, or where it could not be."""
+        return self.fix(self.listing.replace(self.statement, text), price) if text is not None else None
 
     def text_at(self, site: Callsite | None) -> tuple[Callsite, Listing, ast.expr] | None:
         """Return a place, the text around it and the expression that made its call."""
@@ -150,7 +162,7 @@ def _path_of(statement: ast.stmt) -> str | None:
 def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[ast.expr]:
     """The places that read a variable once a statement has run, in its function or, outside of one, in the cell."""
     scope = listing.scope_of(statement)
-    loop = next((n for n in listing.around(statement) if isinstance(n, (ast.For, ast.AsyncFor, ast.While))), None)
+    loop = listing.loop_around(statement)
     in_loop = loop is not None and listing.scope_of(loop) is scope and not targets_of(loop) & {path.split("[")[0]}
     inside = set(ast.walk(loop)) if loop is not None else set()
     own = set(ast.walk(statement))

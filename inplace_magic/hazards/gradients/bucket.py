@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 
 
@@ -29,10 +29,8 @@ def left_behind(story: Story) -> Iterator[Found]:
         read = next((call for call in used if call.index > filled), None)
         if read is not None:
             tensor = next(meta.tensor for meta in read.inputs if meta.storage == storage)
-            name = story.bindings.name(tensor)
-            words = {"bucket": f"`{name}`" if name else _("one tensor")}
             calls = {"taken": last, "filled": story.calls[filled], "read": read}
-            yield Found(calls, None, tensor, name, words)
+            yield Found(calls, tensor, story.bindings.name(tensor))
 
 
 def _buckets(story: Story) -> dict[int, dict[int, CallEvent | None]]:
@@ -50,3 +48,23 @@ def _buckets(story: Story) -> dict[int, dict[int, CallEvent | None]]:
             given[leaf.tensor] = values[0].storage
             found.setdefault(values[0].storage, {})[leaf.tensor] = None
     return found
+
+
+RULES = rules_of(
+    Row(
+        "bucket-left-behind",
+        "warning",
+        left_behind,
+        nameless=N_("one tensor"),
+        write="taken",
+        read="read",
+        message=N_(
+            "{taken} removes the gradients that were parts of {tensor}, so {filled} makes new ones elsewhere, "
+            "and {read} uses {tensor} as if the gradients were still in it. PyTorch gives no error."
+        ),
+        fix=N_("Clear by `zero_grad(set_to_none=False)`, or copy the gradients into that tensor after backward."),
+        wrote=N_("takes them out of it here"),
+        reads=N_("uses what is no gradient here"),
+    ),
+    every_call=True,
+)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
+from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
@@ -26,9 +27,7 @@ def edited_by_a_hook(story: Story) -> Iterator[Found]:
         if call.parent not in sharing:
             sharing[call.parent] = _sharing(story, call.parent)
         if not sharing[call.parent].isdisjoint(_receivers(story, call)):
-            name = story.bindings.written_name(call, handed.tensor)
-            words = {"tensor": f"`{name}`" if name else _("a gradient")}
-            yield Found({"line": call}, None, handed.tensor, name, words)
+            yield Found({"line": call}, handed.tensor)
 
 
 def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> bool:
@@ -78,4 +77,37 @@ def added_to_what_was_kept(story: Story) -> Iterator[Found]:
             if backward is not None and memories[meta.storage] == 1:
                 code = wording.code(taken.callsite.expression) if taken.callsite is not None else ""
                 calls = {"line": taken, "backward": story.calls[backward], "read": call}
-                yield Found(calls, None, meta.tensor, story.bindings.name(meta.tensor), {"code": code})
+                yield Found(calls, meta.tensor, story.bindings.name(meta.tensor), {"code": code})
+
+
+RULES = rules_of(
+    Row(
+        "shared-gradient-edited",
+        "silent",
+        edited_by_a_hook,
+        nameless=N_("a gradient"),
+        write="line",
+        message=N_(
+            "{line} edits {tensor} in place while backward runs. An addition gives the same gradient buffer to "
+            "both of its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook "
+            "or `backward` must not modify its argument."
+        ),
+        fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
+        ways=(value_given, new_gradient),
+    ),
+    Row(
+        "kept-gradient-added-to",
+        "warning",
+        added_to_what_was_kept,
+        write="backward",
+        read="read",
+        origin="line",
+        message=N_(
+            "{line} took a gradient without a copy, and the gradient then became `.grad`: {backward} added to it. "
+            "{read} reads the sum where it expects the single one. PyTorch gives no error."
+        ),
+        fix=N_("Keep a copy: append `.clone()` to {code}."),
+        wrote=N_("adds to it here"),
+        came=N_("taken here"),
+    ),
+)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -49,7 +49,7 @@ def unarrived(story: Story) -> Iterator[Found]:
         step = waiting[cut.leaf]
         before = [each.call for each, _, _ in cuts if each.call.index < step.call] or [cut.call]  # those of one pass
         calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
-        yield Found({**calls, "step": step}, None, cut.leaf, *_words(story, cut, before, waiting))
+        yield Found({**calls, "step": step}, cut.leaf, *_words(story, cut, before, waiting))
 
 
 def _waiting(story: Story) -> dict[int, IdleStep]:
@@ -184,3 +184,24 @@ def _how(cut: CallEvent) -> tuple[str, str]:
         _("has no derivative"),
         _("Let the loss depend on the values that it decides about as well, or use a form that has a derivative."),
     )
+
+
+RULES = rules_of(
+    Row(
+        "parameter-without-gradient",
+        "warning",
+        unarrived,
+        write="cut",
+        read="read",
+        origin="step",
+        message=N_(
+            "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
+            "its result, and went no further back. PyTorch gives no error."
+        ),
+        fix=N_("{cure}"),
+        wrote=N_("cut off here"),
+        reads=N_("continues without the history here"),
+        came=N_("leaves the parameters as they are here"),
+    ),
+    every_call=True,
+)
