@@ -132,7 +132,8 @@ def test_the_bad_program_of_the_page_gives_the_write_and_the_chunk(tmp_path: Pat
 
 
 def test_the_good_program_of_the_page_is_quiet(tmp_path: Path) -> None:
-    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", example(rule.MULTI_OUTPUT, "Good"))
+    good = example(rule.MULTI_OUTPUT, "Good")
+    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", good)
     assert ran.error is None
     assert ran.codes() == set()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.fixes.out_of_place import assigned_back
+from inplace_magic.hazards.fixes.out_of_place import assigned_back, receiver
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.row import Found, Row, rules_of
 from inplace_magic.language import N_
@@ -20,6 +20,7 @@ from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.variables import mentions
 
@@ -114,7 +115,7 @@ def result_thrown_away(story: Story) -> Iterator[Found]:
             continue
         changes = call.does("has a form in place") or call.does("may hand back")
         if changes and not _is_shown(story, site) and _is_computed_with(story, call, given):
-            name = _receiver(expressions.parse(site.expression)) or story.bindings.name(given.tensor)
+            name = path_text(receiver(expressions.parse(site.expression))) or story.bindings.name(given.tensor)
             words = {"operation": call.operation, "name": name or "x", "code": " ".join(site.expression.split())}
             yield Found({"line": call}, given.tensor, name, words)
 
@@ -142,15 +143,9 @@ def _is_computed_with(story: Story, call: CallEvent, given: TensorMetadata) -> b
     )
 
 
-def _receiver(node: ast.AST | None) -> str | None:
-    """``scores`` of ``scores.masked_fill(…)``."""
-    method = node.func if isinstance(node, ast.Call) else None
-    return expressions.path_text(method.value) if isinstance(method, ast.Attribute) else None
-
-
 def bound(write: Written) -> Fix | None:
     """``scores = scores.masked_fill(padding, 0)``."""
-    path = _receiver(write.statement.value) if isinstance(write.statement, ast.Expr) else None
+    path = path_text(receiver(write.statement.value)) if isinstance(write.statement, ast.Expr) else None
     plain = path is not None and path.isidentifier()
     return write.rewritten(f"{path} = {write.listing.text(write.statement)}") if plain else None
 
