@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import Proof, retold
@@ -26,6 +27,10 @@ class Badges:
     """Instead of ``read here``: ``gets the older result here``."""
     origin: str = ""
     """Instead of ``made here``: ``handed over here``."""
+
+    def translated(self) -> Badges:
+        """Return them in the reader's language."""
+        return Badges(*(_(text) if text else "" for text in (self.wrote, self.read, self.origin)))
 
 
 @dataclass(frozen=True, slots=True)

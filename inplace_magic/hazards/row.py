@@ -46,31 +46,36 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Calls:
+    """Which of the found calls are what, by what the sentence calls them; empty for none."""
+
+    write: str
+    """The blamed one."""
+    read: str = ""
+    """The one that used what the blamed one left."""
+    origin: str = ""
+    """The one that the tensor came from."""
+    also: str = ""
+    """Another one that is part of the mistake."""
+
+
+@dataclass(frozen=True)
 class Row:
     """A mistake by what tells it and what is said of it."""
 
     code: str
     severity: Severity
     search: Callable[[Story], Iterable[Found]]
-    write: str
-    """Which of the calls is blamed."""
+    calls: Calls
     message: str = ""
     """In English: what happened, with the calls by their names; empty where the search says it."""
     fix: str = ""
-    also: str = ""
-    """Which other call is part of it."""
-    read: str = ""
-    """Which of the calls used what the blamed one left; empty for none."""
-    origin: str = ""
-    """Where the tensor came from; empty for nowhere."""
-    wrote: str = ""
-    """What stands beside the blamed line."""
-    reads: str = ""
-    came: str = ""
     nameless: str = N_("a tensor")
     """What a tensor without a name is called."""
     ways: tuple[Way, ...] = ()
     """How it is cured."""
+    badges: Badges = field(default_factory=Badges)
+    """What stands beside the lines, in English."""
     gives_way: bool = False
     """See :class:`~inplace_magic.hazards.rule.Rule`."""
 
@@ -89,14 +94,14 @@ def _check(rows: list[Row], story: Story) -> Iterator[Hazard]:
     seen = set()
     for row in rows:
         for found in row.search(story):
-            site = _site(found.calls[row.write])
+            site = _site(found.calls[row.calls.write])
             if site is not None and site not in seen:
                 seen.add(site)
                 yield _hazard(story, row, found)
 
 
 def _hazard(story: Story, row: Row, found: Found) -> Hazard:
-    write, read, origin = (found.calls.get(name) for name in (row.write, row.read, row.origin))
+    write, read, origin = (found.calls.get(name) for name in (row.calls.write, row.calls.read, row.calls.origin))
     leaf = story.bindings.name(found.leaf) if found.leaf is not None else None
     gradient = f"{leaf}.grad" if leaf else None
     variable = found.variable or gradient or _written_name(story, write, found.tensor)
@@ -105,7 +110,9 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
     words["gradient"] = f"`{gradient}`" if gradient else _("the gradients")
     words["tensor"] = f"`{variable}`" if variable else _(row.nameless)
     words |= found.words
-    parts = sorted((found.calls[name] for name in (row.write, row.also) if name), key=lambda part: _index(part) or 0)
+    parts = sorted(
+        (found.calls[name] for name in (row.calls.write, row.calls.also) if name), key=lambda part: _index(part) or 0
+    )
     return Hazard(
         code=row.code,
         severity=found.severity or row.severity,
@@ -119,7 +126,7 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
         read_call=_index(read),
         tensor=found.tensor,
         call=_index(write),
-        badges=Badges(*(_(text) if text else "" for text in (row.wrote, row.reads, row.came))),
+        badges=row.badges.translated(),
     )
 
 

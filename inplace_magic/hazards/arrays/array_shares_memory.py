@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import array_copied
 from inplace_magic.hazards.references.objects.slots import read_parts, runs_again
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
@@ -151,8 +151,7 @@ RULES = rules_of(
         CODE,
         "warning",
         array_shares_memory,
-        write="write",
-        origin="line",
+        Calls(write="write", origin="line"),
         message=N_(
             "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then "
             "overwrote that memory: the kept array shows the new values. PyTorch gives no error."

@@ -16,7 +16,7 @@ from operator import attrgetter
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Severity
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, spelled
 from inplace_magic.record.events import CallEvent, Dropped, Mutation
 
@@ -195,8 +195,7 @@ RULES = rules_of(
         "index-repeats",
         "silent",
         index_repeats,
-        write="line",
-        origin="read",
+        Calls(write="line", origin="read"),
         message=N_(
             "{line} loses {count} of {all} updates: its index repeats elements of {tensor}, and an assignment keeps "
             "one value for each. PyTorch gives no error."
@@ -212,7 +211,7 @@ RULES = rules_of(
         "source-in-order",
         "warning",
         source_in_order,
-        write="line",
+        Calls(write="line"),
         message=N_(
             "{line} fills the masked places of {tensor} with the first elements of its source, one after "
             "the other, not with the elements at the same places. PyTorch gives no error."
@@ -224,8 +223,7 @@ RULES = rules_of(
         "values-cut-off",
         "silent",
         values_cut_off,
-        write="line",
-        origin="maker",
+        Calls(write="line", origin="maker"),
         nameless=N_("the tensor"),
     ),
 )

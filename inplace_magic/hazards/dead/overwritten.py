@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
@@ -158,15 +159,14 @@ RULES = rules_of(
         "overwritten-unread",
         "warning",
         overwritten_unread,
-        write="line",
-        origin="earlier",
+        Calls(write="line", origin="earlier"),
         message=N_(
             "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
             "are lost. PyTorch gives no error."
         ),
         fix=N_("Initialise the model first, and load or set single parameters afterwards."),
-        came=N_("set here"),
         nameless=N_("a parameter"),
+        badges=Badges(origin=N_("set here")),
     ),
     every_call=True,
 )

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.out_of_place import assigned_back, receiver
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -187,8 +188,7 @@ RULES = rules_of(
         "write-lost",
         "silent",
         write_lost,
-        write="line",
-        origin="made",
+        Calls(write="line", origin="made"),
         message=N_(
             "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
             "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."
@@ -197,38 +197,37 @@ RULES = rules_of(
             "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
             "A slice gives a view; a list, a mask or a tensor as an index never does."
         ),
-        wrote=N_("lost here"),
         ways=(written_back,),
+        badges=Badges(wrote=N_("lost here")),
     ),
     Row(
         "result-thrown-away",
         "silent",
         result_thrown_away,
-        write="line",
+        Calls(write="line"),
         message=N_(
             "{line} makes a new tensor that nothing uses: `{operation}` leaves {tensor} unchanged. PyTorch "
             "gives no error."
         ),
         fix=N_("Bind the result: `{name} = {code}`."),
-        wrote=N_("nothing uses it here"),
         nameless=N_("its tensor"),
         ways=(bound,),
+        badges=Badges(wrote=N_("nothing uses it here")),
     ),
     Row(
         "rebound-lost",
         "silent",
         rebound_lost,
-        write="line",
+        Calls(write="line"),
         message=N_(
-            "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a "
-            "name writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no "
-            "error."
+            "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a name "
+            "writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no error."
         ),
         fix=N_(
             "Write into the tensor (`{name}.copy_(…)` under `torch.no_grad()`), or store the new one where the loop "
             "takes its tensors from."
         ),
-        wrote=N_("bound again here"),
+        badges=Badges(wrote=N_("bound again here")),
     ),
     every_call=True,
 )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from inplace_magic.analysis.gradients import History
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import cleared_before_the_backward
 from inplace_magic.hazards.gradients.sequences import Match, sequence
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 
@@ -84,28 +85,20 @@ RULES = rules_of(
         "gradient-of-another-loss",
         "warning",
         sequence("(?P<first>a)[^acms]*(?P<second>a)[^cms]*(?P<step>s)", on_the_way),
-        write="second",
-        also="first",
-        read="step",
-        origin="first",
+        Calls(write="second", also="first", read="step", origin="first"),
         message=N_(
-            "{second} adds to {gradient}, where {first} left the gradient of another loss: that loss went "
-            "through {leaf} to {other}, which {moved} then moved. {step} uses the sum of both. PyTorch gives no "
-            "error."
+            "{second} adds to {gradient}, where {first} left the gradient of another loss: that loss went through "
+            "{leaf} to {other}, which {moved} then moved. {step} uses the sum of both. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients right before the backward that the step is to follow: `optimizer.zero_grad()`."),
-        wrote=N_("adds to it here"),
-        reads=N_("uses the sum here"),
-        came=N_("left here"),
         ways=(cleared_before_the_backward,),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("left here")),
     ),
     Row(
         "gradient-of-another-loss",
         "warning",
         sequence("(?P<first>a)[^acms]*(?P<second>a)[^cms]*(?P<step>s)", through_a_judge),
-        write="first",
-        also="second",
-        read="step",
+        Calls(write="first", also="second", read="step"),
         message=N_(
             "{first} was for {moved}, which moved {other}, but its loss also went through {other} to {leaf}: "
             "its gradient is still in {gradient} when {second} adds to it, so {step} uses the sum of both. "
@@ -115,8 +108,7 @@ RULES = rules_of(
             "Detach the input where only the judge learns (`judge(fake.detach())`), or clear the gradients "
             "right before the backward that the step is to follow."
         ),
-        wrote=N_("fills it here"),
-        reads=N_("uses the sum here"),
+        badges=Badges(wrote=N_("fills it here"), read=N_("uses the sum here")),
     ),
     every_call=True,
 )

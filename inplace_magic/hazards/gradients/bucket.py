@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 
@@ -55,16 +56,14 @@ RULES = rules_of(
         "bucket-left-behind",
         "warning",
         left_behind,
+        Calls(write="taken", read="read"),
         nameless=N_("one tensor"),
-        write="taken",
-        read="read",
         message=N_(
             "{taken} removes the gradients that were parts of {tensor}, so {filled} makes new ones elsewhere, "
             "and {read} uses {tensor} as if the gradients were still in it. PyTorch gives no error."
         ),
         fix=N_("Clear by `zero_grad(set_to_none=False)`, or copy the gradients into that tensor after backward."),
-        wrote=N_("takes them out of it here"),
-        reads=N_("uses what is no gradient here"),
+        badges=Badges(wrote=N_("takes them out of it here"), read=N_("uses what is no gradient here")),
     ),
     every_call=True,
 )

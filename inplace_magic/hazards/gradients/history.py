@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import detached_apart
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -112,23 +113,20 @@ RULES = rules_of(
         "history-cut",
         "warning",
         cut,
-        write="cut",
-        read="read",
+        Calls(write="cut", read="read"),
         message=N_(
             "{cut} removes the history of {tensor} itself, and {read} then reads it: no gradient from there "
             "reaches what {tensor} was computed from. PyTorch gives no error."
         ),
         fix=N_("Use `detach()`, which gives another tensor and leaves this one as it is."),
-        wrote=N_("cut off here"),
-        reads=N_("read without its history"),
         ways=(detached_apart,),
+        badges=Badges(wrote=N_("cut off here"), read=N_("read without its history")),
     ),
     Row(
         "history-missed",
         "silent",
         missed,
-        write="write",
-        read="read",
+        Calls(write="write", read="read"),
         message=N_(
             "{write} wrote {written}, and {read} then reads the new values by way of {other}, whose history is older: "
             "Paddle does not rewrite the history of a tensor when one of its views is written, or the other way round. "

@@ -12,8 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from inplace_magic.analysis.gradients import GradientEvent, History
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import cleared_after_the_step
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -143,41 +144,32 @@ RULES = rules_of(
         "gradient-not-cleared",
         "warning",
         sequence("(?P<step>s)[^acms]*(?P<backward>a)[^cms]*(?P<next>s)"),
-        write="backward",
-        read="next",
-        origin="step",
+        Calls(write="backward", read="next", origin="step"),
         message=N_(
             "{backward} adds to {gradient}, which nothing cleared after {step} used it, so {next} uses the sum "
             "of the gradients of several steps. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients between two steps: `optimizer.zero_grad()`, or `model.zero_grad()`."),
-        wrote=N_("adds to it here"),
-        reads=N_("uses the sum here"),
-        came=N_("used here"),
         ways=(cleared_after_the_step,),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("used here")),
     ),
     Row(
         "gradient-not-cleared",
         "warning",
         sequence("(?P<step>r)[^acm]*(?P<backward>a)[^cmr]*(?P<next>r)", of_one_line),
-        write="backward",
-        read="next",
-        origin="step",
+        Calls(write="backward", read="next", origin="step"),
         message=N_(
             "{backward} adds to {gradient}, which nothing cleared after {step} read it, so {step} reads the sum "
             "of several gradients the next time. PyTorch gives no error."
         ),
         fix=N_("Ask for the gradient itself, which adds to nothing: `torch.autograd.grad(output, input)`."),
-        wrote=N_("adds to it here"),
-        reads=N_("uses the sum here"),
-        came=N_("used here"),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("used here")),
     ),
     Row(
         "gradient-scaled-early",
         "silent",
         sequence("a[^acmsx]*(?P<line>x)[^acms]*(?P<backward>a)[^cms]*s", of_new_numbers),
-        write="line",
-        read="backward",
+        Calls(write="line", read="backward"),
         message=N_(
             "{line} scales {gradient} before its sum is complete: {backward} adds to it afterwards, so the "
             "gradients of the backwards are scaled differently. PyTorch gives no error."
@@ -186,15 +178,13 @@ RULES = rules_of(
             "Scale the loss of each part before its backward (`(loss / n).backward()`), or scale and clip once, below "
             "the last backward and above the step."
         ),
-        wrote=N_("scaled here"),
-        reads=N_("adds to it here"),
+        badges=Badges(wrote=N_("scaled here"), read=N_("adds to it here")),
     ),
     Row(
         "gradient-edited-late",
         "warning",
         edited_late,
-        write="line",
-        origin="step",
+        Calls(write="line", origin="step"),
         message=N_(
             "{line} changes {gradient} after {step} has used it, and a clearing follows before anything reads "
             "it: the change has no effect. PyTorch gives no error."
@@ -205,8 +195,7 @@ RULES = rules_of(
         "gradient-edited-by-step",
         "warning",
         edited_by_step,
-        write="write",
-        read="read",
+        Calls(write="write", read="read"),
         message=N_(
             "{write} added to {gradient} for its step before {read} reads it: the values are no longer those "
             "that backward left. PyTorch gives no error."

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_gradient
@@ -85,8 +86,8 @@ RULES = rules_of(
         "shared-gradient-edited",
         "silent",
         edited_by_a_hook,
+        Calls(write="line"),
         nameless=N_("a gradient"),
-        write="line",
         message=N_(
             "{line} edits {tensor} in place while backward runs. An addition gives the same gradient buffer to "
             "both of its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook "
@@ -99,15 +100,12 @@ RULES = rules_of(
         "kept-gradient-added-to",
         "warning",
         added_to_what_was_kept,
-        write="backward",
-        read="read",
-        origin="line",
+        Calls(write="backward", read="read", origin="line"),
         message=N_(
             "{line} took a gradient without a copy, and the gradient then became `.grad`: {backward} added to it. "
             "{read} reads the sum where it expects the single one. PyTorch gives no error."
         ),
         fix=N_("Keep a copy: append `.clone()` to {code}."),
-        wrote=N_("adds to it here"),
-        came=N_("taken here"),
+        badges=Badges(wrote=N_("adds to it here"), origin=N_("taken here")),
     ),
 )

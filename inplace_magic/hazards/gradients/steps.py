@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
@@ -129,41 +130,32 @@ RULES = rules_of(
         "step-without-gradients",
         "silent",
         cleared,
-        write="clear",
-        read="step",
-        origin="backward",
+        Calls(write="clear", read="step", origin="backward"),
         message=N_(
             "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
             "gradients ({named}), and they were cleared before the step. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients before `backward` or after the step, not between the two."),
-        wrote=N_("cleared here"),
-        reads=N_("moves nothing here"),
-        came=N_("filled here"),
+        badges=Badges(wrote=N_("cleared here"), read=N_("moves nothing here"), origin=N_("filled here")),
     ),
     Row(
         "step-without-gradients",
         "silent",
         cut_off,
-        write="cut",
-        read="step",
-        origin="backward",
+        Calls(write="cut", read="step", origin="backward"),
         message=N_(
             "{step} moves nothing: no parameter of the {optimizer} has a gradient. {cut} makes a new leaf of a "
             "computed tensor, without its history, so {backward} reached that leaf and nothing before it. "
             "PyTorch gives no error."
         ),
         fix=N_("Keep the computed tensor as it is: no `nn.Parameter`, `detach()` or `.data` around it."),
-        wrote=N_("cut off here"),
-        reads=N_("moves nothing here"),
-        came=N_("ends at the new leaf here"),
+        badges=Badges(wrote=N_("cut off here"), read=N_("moves nothing here"), origin=N_("ends at the new leaf here")),
     ),
     Row(
         "step-without-gradients",
         "silent",
         of_others,
-        write="step",
-        origin="backward",
+        Calls(write="step", origin="backward"),
         message=N_(
             "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
             "gradients of other tensors ({named}), which nothing moves. PyTorch gives no error."
@@ -172,15 +164,13 @@ RULES = rules_of(
             "If the loss is computed from these parameters, remove what detaches the loss, such as `detach()` or "
             "`no_grad`. If the model has new ones, make the optimizer after them, or give them to it."
         ),
-        wrote=N_("moves nothing here"),
-        came=N_("filled here"),
+        badges=Badges(wrote=N_("moves nothing here"), origin=N_("filled here")),
     ),
     Row(
         "gradient-not-renewed",
         "warning",
         by_an_old_gradient,
-        write="step",
-        origin="backward",
+        Calls(write="step", origin="backward"),
         message=N_(
             "{step} uses the same gradient as before: {backward} ran in between and did not write it, but "
             "filled the `.grad` of other tensors. PyTorch gives no error."
@@ -189,8 +179,7 @@ RULES = rules_of(
             "Assign the new gradients before each step (`shared.grad = local.grad`), or let backward fill the "
             "gradients of the tensors that the optimizer moves."
         ),
-        wrote=N_("uses the older gradient here"),
-        came=N_("fills others here"),
+        badges=Badges(wrote=N_("uses the older gradient here"), origin=N_("fills others here")),
     ),
     every_call=True,
 ) + rules_of(
@@ -198,8 +187,8 @@ RULES = rules_of(
         "frozen-but-moved",
         "warning",
         of_the_frozen,
+        Calls(write="line"),
         nameless=N_("a frozen parameter"),
-        write="line",
         message=N_(
             "{line} moves {tensor}, which no longer requires a gradient: the optimizer still holds {tensor}, "
             "with the gradient or the momentum of earlier steps. PyTorch gives no error."

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import moved_below_the_step
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -161,24 +162,19 @@ RULES = rules_of(
         "gradients-left-over",
         "warning",
         left_over,
-        write="backward",
-        read="step",
+        Calls(write="backward", read="step"),
         message=N_(
-            "{step} uses the sum of {usual} backwards, and some passes later the sum of {larger}: {backward} "
-            "left {extra} in {gradient}, which no step had used and nothing had cleared by then. PyTorch gives "
-            "no error."
+            "{step} uses the sum of {usual} backwards, and some passes later the sum of {larger}: {backward} left "
+            "{extra} in {gradient}, which no step had used and nothing had cleared by then. PyTorch gives no error."
         ),
         fix=N_("Step and clear after the last batch of an epoch as well, or clear the gradients before the next one."),
-        wrote=N_("left here"),
-        reads=N_("uses the sum here"),
+        badges=Badges(wrote=N_("left here"), read=N_("uses the sum here")),
     ),
     Row(
         "gradients-thrown-away",
         "warning",
         all_thrown_away,
-        write="clear",
-        read="step",
-        origin="backward",
+        Calls(write="clear", read="step", origin="backward"),
         message=N_(
             "{clear} clears {gradient} after {backward} filled it and before anything reads it, {thrown} times "
             "for each step: {step} uses the gradients of the last backward alone. PyTorch gives no error."
@@ -187,26 +183,20 @@ RULES = rules_of(
             "Clear the gradients after a step has used them, and nowhere before: move `zero_grad()` to right "
             "after `step()`."
         ),
-        wrote=N_("cleared here"),
-        reads=N_("uses the last one alone here"),
-        came=N_("fills them here"),
         ways=(moved_below_the_step,),
+        badges=Badges(wrote=N_("cleared here"), read=N_("uses the last one alone here"), origin=N_("fills them here")),
     ),
     Row(
         "gradients-thrown-away",
         "warning",
         part_thrown_away,
-        write="clear",
-        read="step",
-        origin="backward",
+        Calls(write="clear", read="step", origin="backward"),
         message=N_(
             "{clear} clears {gradient} after {backward} filled it and before anything reads it: a step comes "
             "after every {usual} backwards, and {step} uses {left} of them. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients after a step has used them, and nowhere before."),
-        wrote=N_("cleared here"),
-        reads=N_("uses the rest here"),
-        came=N_("fills them here"),
+        badges=Badges(wrote=N_("cleared here"), read=N_("uses the rest here"), origin=N_("fills them here")),
     ),
     every_call=True,
 )

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -191,17 +192,17 @@ RULES = rules_of(
         "parameter-without-gradient",
         "warning",
         unarrived,
-        write="cut",
-        read="read",
-        origin="step",
+        Calls(write="cut", read="read", origin="step"),
         message=N_(
             "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
             "its result, and went no further back. PyTorch gives no error."
         ),
         fix=N_("{cure}"),
-        wrote=N_("cut off here"),
-        reads=N_("continues without the history here"),
-        came=N_("leaves the parameters as they are here"),
+        badges=Badges(
+            wrote=N_("cut off here"),
+            read=N_("continues without the history here"),
+            origin=N_("leaves the parameters as they are here"),
+        ),
     ),
     every_call=True,
 )

@@ -26,7 +26,7 @@ from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -189,7 +189,7 @@ RULES = rules_of(
         "overlapping-write",
         "silent",
         reads_other_elements,
-        write="line",
+        Calls(write="line"),
         message=N_(
             "{line} writes {tensor} while it reads other elements of the same memory: an element may hold its new "
             "value before it is read. PyTorch gives no error; the result depends on the order in which the kernel "
@@ -202,7 +202,7 @@ RULES = rules_of(
         "out-is-input",
         "silent",
         reads_more_than_once,
-        write="line",
+        Calls(write="line"),
         message=N_(
             "{line} writes its result into {tensor} while it still reads {tensor}: elements that it needs later are "
             "overwritten. PyTorch gives no error."
@@ -215,8 +215,7 @@ RULES = rules_of(
         "expanded-tensor-written",
         "silent",
         expanded_written,
-        write="line",
-        origin="origin",
+        Calls(write="line", origin="origin"),
         message=N_(
             "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
             "({origin_code}, {place}): all of them changed."

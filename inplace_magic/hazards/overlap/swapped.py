@@ -10,7 +10,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import expression_copied
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 
@@ -129,9 +129,8 @@ def _found(story: Story, copy: Copy, first: CallEvent, view: CallEvent) -> Found
 
 
 _PUT_BACK = N_(
-    "{line} copies into {target} the values that {target} holds already: {view} made no copy, and "
-    "{write} overwrote its memory with these values. Both now hold the same ones. PyTorch gives no "
-    "error."
+    "{line} copies into {target} the values that {target} holds already: {view} made no copy, and {write} overwrote "
+    "its memory with these values. Both now hold the same ones. PyTorch gives no error."
 )
 _ONTO_ITSELF = N_(
     "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} overwrote it "
@@ -147,10 +146,7 @@ RULES = rules_of(
         "swapped-through-views",
         "silent",
         swapped_through_views,
-        write="write",
-        also="line",
-        read="line",
-        origin="view",
+        Calls(write="write", also="line", read="line", origin="view"),
         message=N_(
             "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} "
             "overwrote its elements before: the new values are copied. PyTorch gives no error."

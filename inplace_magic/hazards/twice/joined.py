@@ -13,7 +13,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.rereading import is_no_tensor
 from inplace_magic.hazards.references.second_sides import place_of, ran_between
-from inplace_magic.hazards.row import Found, Row, rules_of
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
@@ -158,9 +158,7 @@ RULES = rules_of(
         "joined-with-itself",
         "warning",
         joined_with_itself,
-        write="write",
-        read="line",
-        origin="named",
+        Calls(write="write", read="line", origin="named"),
         message=N_(
             "{line} computes with `{one}` and `{other}` as if they were two tensors, but {alias} (line {number}) made "
             "no copy: what {write} wrote is in both. PyTorch gives no error."
