@@ -1,29 +1,14 @@
 """All rules, in the order in which they run.
 
-A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
+A new rule is a module with its rows, or its check and its cures, and one entry in :data:`RULES`.
 """
 
 from __future__ import annotations
 
-from inplace_magic.hazards.arrays import (
-    array_shares_memory,
-    buffer_gathered,
-)
+from inplace_magic.hazards.arrays import array_shares_memory, buffer_gathered
 from inplace_magic.hazards.dead import dropped, overwritten, unread
-from inplace_magic.hazards.gradients import (
-    another_loss,
-    bucket,
-    history,
-    sequences,
-    shared,
-    steps,
-    sums,
-    unarrived,
-)
-from inplace_magic.hazards.handed import (
-    argument_written,
-    default_argument_written,
-)
+from inplace_magic.hazards.gradients import another_loss, history, sequences, shared, steps, sums, unarrived
+from inplace_magic.hazards.handed import argument_written, default_argument_written
 from inplace_magic.hazards.notes import graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, swapped
@@ -57,7 +42,7 @@ RULES: tuple[Rule, ...] = (
     saved_values_changed.RULE,
     graph_used_twice.RULE,
     graph_grows.RULE,
-    recomputed_with_other_values.RULE,
+    *recomputed_with_other_values.RULES,
     *in_one_call.RULES,
     *swapped.RULES,
     *in_turn.RULES,
@@ -70,7 +55,6 @@ RULES: tuple[Rule, ...] = (
     *sequences.RULES,
     *another_loss.RULES,
     *sums.RULES,
-    *bucket.RULES,
     *steps.RULES,
     *unarrived.RULES,
     *history.RULES,
@@ -95,7 +79,6 @@ RULES: tuple[Rule, ...] = (
     in_place_saved_nothing.RULE,
     kept_by_the_graph.RULE,
 )
-
 
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)
 """The rules that run on Paddle's tensors."""

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from inplace_magic.analysis import put_back
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.language import _, sentences
+from inplace_magic.hazards.row import Calls, Found, Row
+from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import class_around
 
 
-def written_past_autograd(story: Story, rule: str) -> Iterator[Hazard]:
-    """Yields a finding for each write of a result that was used afterwards and that a backward went through."""
+def written_past_autograd(story: Story) -> Iterator[Found]:
+    """Yield each write of a result that was used afterwards and that a backward went through."""
     behind = {
         output.tensor: call.inputs[0]
         for call in story.doing("gives data")
@@ -39,7 +39,9 @@ def written_past_autograd(story: Story, rule: str) -> Iterator[Hazard]:
             if read is None or _put_back(story, behind, result, read):
                 continue
             if not read.does("normalises scores"):
-                yield _hazard(story, rule, call, mutation, used, read)
+                variable = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(used.tensor)
+                words = {"node": story.nodes[used.node].name if used.node is not None else ""}
+                yield Found({"write": call, "read": read}, mutation.tensor, variable, words)
 
 
 def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata]:
@@ -87,34 +89,21 @@ def _used_by(story: Story, write: CallEvent, result: TensorMetadata) -> CallEven
     return None
 
 
-def _hazard(
-    story: Story, rule: str, call: CallEvent, mutation: Mutation, result: TensorMetadata, read: CallEvent
-) -> Hazard:
-    variable = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(result.tensor)
-    made = story.nodes[result.node].name if result.node is not None else ""
-    return finding(
-        rule,
-        "warning",
-        message=sentences(
-            _("{write} overwrote {tensor} through `.data`, and {read} uses the new values.").format(
-                tensor=f"`{variable}`" if variable else _("a tensor"),
-                write=wording.spot(call.callsite),
-                read=wording.spot(read.callsite),
-            ),
-            _(
-                "PyTorch did not record that write. Backward continues to {node} as if the write had not "
-                "happened, so the gradient is wrong without an error."
-            ).format(node=made),
-        ),
-        fix=_(
-            "Let PyTorch record it: {line} without `.data`, on a copy (`clone()`), or `torch.where`. If the gradient "
-            "is to pass as if nothing was written, say so: `x + (new - x).detach()`."
-        ).format(line=wording.line_of(call.callsite)),
-        variable=variable,
-        read=read,
-        tensor=mutation.tensor,
-        write=call,
-    )
+PAST_AUTOGRAD = Row(
+    "saved-values-changed",
+    "warning",
+    written_past_autograd,
+    Calls(write="write", read="read"),
+    message=N_(
+        "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
+        "write. Backward continues to {node} as if the write had not happened, so the gradient is wrong without an "
+        "error."
+    ),
+    fix=N_(
+        "Let PyTorch record it: {write_code} without `.data`, on a copy (`clone()`), or `torch.where`. If the gradient "
+        "is to pass as if nothing was written, say so: `x + (new - x).detach()`."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -226,15 +215,12 @@ def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
     """True if `call` wrote in the ``backward`` of a custom ``Function`` and `node` lies behind that function's node:
     the same backward came to it afterwards."""
     nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
-    site = call.callsite
-    while site is not None:
-        owner, _, method = site.function.rpartition(".")
-        if method == "backward":
-            name = f"{owner.rpartition('.')[2]}Backward"
-            running = {number for number in nodes if story.nodes[number].name == name}
-            return node.node in nodes and node.node in story.reached(running) and node.node not in running
-        site = site.caller
-    return False
+    owner = class_around(call.callsite, "backward")
+    if owner is None:
+        return False
+    name = f"{owner.rpartition('.')[2]}Backward"
+    running = {number for number in nodes if story.nodes[number].name == name}
+    return node.node in nodes and node.node in story.reached(running) and node.node not in running
 
 
 def _is_parameter(story: Story, saved: SavedTensor, change: Change) -> bool:

@@ -43,6 +43,8 @@ class Found:
     """In English: another message than the row's."""
     fix: str = ""
     severity: Severity | None = None
+    saved_by: str | None = None
+    """The node that keeps it, of what was saved."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class Calls:
     """The one that used what the blamed one left."""
     origin: str = ""
     """The one that the tensor came from."""
+    saved: str = ""
+    """The one that saved it for backward."""
     also: str = ""
     """Another one that is part of the mistake."""
 
@@ -82,14 +86,14 @@ class Row:
 
 def rules_of(*table: Row, every_call: bool = False) -> tuple[Rule, ...]:
     """Return one rule for each code of a table, whose rows rest on something not having happened if `every_call`."""
-    groups = grouped((row.code, row) for row in table)
     return tuple(
-        Rule(partial(_check, rows), {code: Cures(rows[0].ways)}, rows[0].gives_way, code, rows[0].severity, every_call)
-        for code, rows in groups.items()
+        Rule(partial(findings, rows), {code: Cures(first.ways)}, first.gives_way, code, first.severity, every_call)
+        for code, rows in grouped((row.code, row) for row in table).items()
+        for first in rows[:1]
     )
 
 
-def _check(rows: list[Row], story: Story) -> Iterator[Hazard]:
+def findings(rows: Iterable[Row], story: Story) -> Iterator[Hazard]:
     """Yield one finding for each blamed line."""
     seen = set()
     for row in rows:
@@ -101,7 +105,8 @@ def _check(rows: list[Row], story: Story) -> Iterator[Hazard]:
 
 
 def _hazard(story: Story, row: Row, found: Found) -> Hazard:
-    write, read, origin = (found.calls.get(name) for name in (row.calls.write, row.calls.read, row.calls.origin))
+    of = row.calls
+    write, read, origin, saved = (found.calls.get(name) for name in (of.write, of.read, of.origin, of.saved))
     leaf = story.bindings.name(found.leaf) if found.leaf is not None else None
     gradient = f"{leaf}.grad" if leaf else None
     variable = found.variable or gradient or _written_name(story, write, found.tensor)
@@ -110,9 +115,7 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
     words["gradient"] = f"`{gradient}`" if gradient else _("the gradients")
     words["tensor"] = f"`{variable}`" if variable else _(row.nameless)
     words |= found.words
-    parts = sorted(
-        (found.calls[name] for name in (row.calls.write, row.calls.also) if name), key=lambda part: _index(part) or 0
-    )
+    parts = sorted((found.calls[name] for name in (of.write, of.also) if name), key=lambda part: _index(part) or 0)
     return Hazard(
         code=row.code,
         severity=found.severity or row.severity,
@@ -121,8 +124,11 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
         variable=variable,
         mutation=_site(write),
         mutations=tuple(site for part in parts if (site := _site(part)) is not None),
+        saved=_site(saved),
+        saved_by=found.saved_by,
         origin=_site(origin),
         read=_site(read),
+        saved_call=_index(saved),
         read_call=_index(read),
         tensor=found.tensor,
         call=_index(write),

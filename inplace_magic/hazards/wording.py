@@ -4,6 +4,7 @@ cares."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
@@ -52,6 +53,12 @@ def spot(site: Callsite | None) -> str:
     return _("{place} (its source is not there; in `{name}`, called from {caller})").format(
         place=site.place, name=site.function.rsplit(".<locals>.", 1)[-1], caller=site.caller.place
     )
+
+
+def some_of(names: Sequence[str], count: int, nameless: str) -> str:
+    """```net.weight` and 3 more``: the first of some names, and how many things it stands for."""
+    named = f"`{names[0]}`" if names else nameless
+    return _("{named} and {count} more").format(named=named, count=count - 1) if count > 1 else named
 
 
 def of_an_older_version(hazard: Hazard) -> Hazard:

@@ -6,7 +6,7 @@ import ast
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.out_of_place import receiver
-from inplace_magic.hazards.fixes.target import Fix, Written, below, removed
+from inplace_magic.hazards.fixes.target import Fix, Written, removed
 from inplace_magic.language import spelled
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite
@@ -65,10 +65,10 @@ def moved_below_the_step(write: Written) -> Fix | None:
     anchor = listing.statement_at(step) if listing.whole else None
     if anchor is None or _owner(moved) is None or _owner(moved) != _owner(anchor):
         return None
-    alone = listing.alone(moved) and listing.alone(anchor) and len(listing.block_of(moved)) > 1
-    if not alone or listing.scope_of(moved) != listing.scope_of(anchor):
+    alone = listing.alone(moved) and len(listing.block_of(moved)) > 1
+    put = listing.replace(anchor, listing.text(anchor), listing.text(moved))
+    if not alone or put is None or listing.scope_of(moved) != listing.scope_of(anchor):
         return None
-    put = below(anchor, f"{listing.indent(anchor)}{listing.text(moved)}")
     return Fix(clear, listing, tuple(sorted((removed(moved), put), key=lambda edit: edit.first)))
 
 

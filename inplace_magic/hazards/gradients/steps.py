@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
@@ -90,10 +91,7 @@ def _found(
     story: Story, leaves: set[int], calls: dict[str, IdleStep | CallEvent | Registration], step: IdleStep
 ) -> Found:
     names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
-    named = f"`{names[0]}`" if names else _("parameters")
-    if len(leaves) > 1:
-        named = _("{named} and {count} more").format(named=named, count=len(leaves) - 1)
-    words = {"optimizer": step.optimizer, "named": named}
+    words = {"optimizer": step.optimizer, "named": wording.some_of(names, len(leaves), _("parameters"))}
     return Found(calls, min(leaves), names[0] if names else None, words)
 
 

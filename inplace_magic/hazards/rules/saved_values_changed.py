@@ -6,16 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import kept_by_ctx, wording
-from inplace_magic.hazards.changed_values import (
-    Change,
-    first_change,
-    is_of_a_leaf,
-    used_after,
-    written_past_autograd,
-)
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, Change, first_change, is_of_a_leaf, used_after
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import of_saved, step_advice
+from inplace_magic.hazards.kept_by_ctx import KEPT_BY_CTX
+from inplace_magic.hazards.row import findings
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -39,8 +35,8 @@ def check(story: Story) -> Iterator[Hazard]:
     for group in groups.values():
         saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
         yield _hazard(story, saved, node, change)
-    yield from kept_by_ctx.found(story, CODE)
-    yield from written_past_autograd(story, CODE)
+    yield from findings((KEPT_BY_CTX,), story)
+    yield from findings((PAST_AUTOGRAD,), story)
 
 
 def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change) -> Hazard:
