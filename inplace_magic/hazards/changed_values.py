@@ -117,9 +117,14 @@ class Change:
 
     @property
     def callsite(self) -> Callsite | None:
-        if self.call is not None:
-            return self.call.callsite
-        return self.foreign.callsite if self.foreign is not None else None
+        """Where it was made; None where nobody saw that."""
+        made = self.call or self.foreign
+        return made.callsite if made is not None else None
+
+    @property
+    def is_uncounted(self) -> bool:
+        """True if a call made it that counts no write."""
+        return self.mutation is not None and self.mutation.version_before == self.mutation.version_after
 
 
 def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
@@ -194,7 +199,7 @@ def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTen
             return index
     if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
         return None
-    if is_of_a_leaf(story, saved) and (story.executed or not story.has_live_scalar(node)):
+    if saved.storage in story.trained_memories and (story.executed or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
@@ -227,10 +232,3 @@ def _is_parameter(story: Story, saved: SavedTensor, change: Change) -> bool:
     tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
     meta = story.observations.get(tensor) if tensor is not None else None
     return meta is not None and meta.is_trainable
-
-
-def is_of_a_leaf(story: Story, saved: SavedTensor) -> bool:
-    """True if the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
-    tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
-    known = (story.observations.get(tensor) for tensor in tensors)
-    return any(meta is not None and meta.is_trainable for meta in known)

@@ -202,8 +202,7 @@ def _iterated(target: ast.expr, iterable: ast.expr, name: str) -> tuple[str, str
 def _is_leaf(write: Written) -> bool:
     """True if the tensor behind the views is a leaf that requires grad, which may not be written at all."""
     made = write.story.innermost_new(write.hazard.tensor, write.hazard.call or 0) if write.hazard.tensor else None
-    known = write.story.bindings.by_storage.get(made.inputs[0].storage or -1, ()) if made is not None else ()
-    return any(write.story.observations[t].is_trainable for t in known)
+    return made is not None and made.inputs[0].storage in write.story.trained_memories
 
 
 def _is_kept_for_backward(write: Written) -> bool:
