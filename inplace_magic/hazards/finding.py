@@ -109,20 +109,10 @@ def finding(
     origin: Callsite | None = None,
     badges: Badges = Badges(),  # frozen
 ) -> Hazard:
-    """Return a finding about one write.
+    """Return a finding about one write, by the fields of :class:`Hazard`.
 
     Args:
-        code: of the rule.
-        severity: how bad it is.
-        message: what happened.
-        fix: one change that cures it.
-        write: the write, or the call that made it.
-        tensor: the written tensor.
-        variable: the code's name for it.
-        read: the call that read the new values.
-        at: the place of the read, if not that of the call.
-        origin: where the tensor came from.
-        badges: words for the lines.
+        at: the place of the read, if not that of the call that read.
     """
     seen = write.call if isinstance(write, Write) else write
     return Hazard(

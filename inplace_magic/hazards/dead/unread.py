@@ -87,8 +87,7 @@ def _end_of_statement(story: Story, call: CallEvent, mutation: Mutation) -> int 
 
 def _is_read(story: Story, storage: int | None, since: int) -> bool:
     """True if a call after another one gets a tensor on a memory."""
-    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
-    return any(call.index > since for tensor in tensors for call in story.given_to.get(tensor, ())[-1:])
+    return any(call.index > since for call in story.given_memory(storage)[-1:])
 
 
 def _goes_on(story: Story, source: TensorMetadata, since: int) -> bool:

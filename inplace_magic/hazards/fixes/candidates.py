@@ -52,10 +52,6 @@ def _made(way: Callable[[Written], Fix | None], write: Written) -> Fix | None:
         return None
 
 
-def _out_of_place(write: Written) -> Fix | None:
-    return new_tensor.made_out_of_place(write) if write.path is not None else None
-
-
 def _both_names(write: Written) -> Fix | None:
     """``x = out = out + 1`` below ``out = x``: both names go on to mean what the line gives."""
     path = write.path
@@ -66,11 +62,6 @@ def _both_names(write: Written) -> Fix | None:
             sentence = _("Give both names the new tensor, since `{other}` is read below as well.").format(other=other)
             return write.rewritten(f"{other} = {text}", write.nbytes, sentence)
     return None
-
-
-def _cloned_first(write: Written) -> Fix | None:
-    simple = isinstance(write.statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return))
-    return new_tensor.cloned_first(write) if write.path is not None and simple else None
 
 
 def _value_given(write: Written) -> Fix | None:
@@ -131,11 +122,11 @@ WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _operator_out_of_place,
     flag_turned_off,
     flag_set_above,
-    _out_of_place,
+    new_tensor.made_out_of_place,
     _both_names,
     _value_given,
     _list_copied,
-    _cloned_first,
+    new_tensor.cloned_first,
     clone.in_the_same_statement,
     clone.where_it_was_saved,
     clone.where_it_was_saved_unseen,

@@ -7,7 +7,7 @@ calls. Of several in one ``Sequential`` it is the one whose turn it was.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from itertools import takewhile
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -133,21 +133,16 @@ def _called(node: ast.AST | None) -> str | None:
 def _by_turn(write: Written, sequential: ast.Call) -> list[ast.Call]:
     """Return the module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
     turns = [arg for arg in sequential.args if isinstance(arg, ast.Call) and _makes(arg, write)]
-    inside = sum(1 for _ in _made_in(sequential, write))
-    if inside != len(turns) or write.call is None:
+    wrote = write.call
+    if wrote is None or len(_made_in(sequential, write)) != len(turns):
         return []  # some of them are nested, or made in a loop
-    turn = 0
-    for call in reversed(write.story.trace.calls[: write.call.index]):
-        if call.callsite != write.call.callsite:
-            break
-        turn += call.name == write.call.name
-    return [turns[turn]] if turn < len(turns) else []
+    before = takewhile(lambda call: call.callsite == wrote.callsite, reversed(write.story.trace.calls[: wrote.index]))
+    turn = sum(call.name == wrote.name for call in before)
+    return turns[turn : turn + 1]
 
 
-def _made_in(tree: ast.AST, write: Written) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _makes(node, write):
-            yield node
+def _made_in(tree: ast.AST, write: Written) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, write)]
 
 
 def _makes(node: ast.Call, write: Written) -> bool:

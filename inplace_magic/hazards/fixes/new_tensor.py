@@ -57,6 +57,8 @@ def slot_bound_anew(write: Written) -> Fix | None:
 
 def cloned_first(write: Written) -> Fix | None:
     """``x = x.clone()`` above the write."""
+    if write.path is None or not isinstance(write.statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
+        return None
     array = is_array(write)
     if write.call.does("detaches itself") if write.call is not None else not array:
         return None  # what no torch call wrote may be a tensor or an array: `clone` or `copy`

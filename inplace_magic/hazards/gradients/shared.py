@@ -11,6 +11,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
+from inplace_magic.hazards.gradients.sums import nodes_with_hooks
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
@@ -48,7 +49,7 @@ def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
     owner = class_around(call.callsite, "backward")
     if owner is not None:
         return story.nodes_of_functions.get(owner.rpartition(".")[2], frozenset())
-    return story.hooked_nodes | {node.node for node in story.trace.nodes if node.does("runs a module's hook")}
+    return story.once(nodes_with_hooks)
 
 
 def _sharing(story: Story, backward: int) -> set[int]:

@@ -147,12 +147,12 @@ def _is_a_clearing(call: CallEvent, leaves: frozenset[int]) -> bool:
 
 def _is_hooked(story: Story, backward: int, leaves: frozenset[int]) -> bool:
     """True if code of the user's may have seen the gradients while backward ran."""
-    if not story.executed[backward].isdisjoint(story.once(_nodes_with_hooks)):
+    if not story.executed[backward].isdisjoint(story.once(nodes_with_hooks)):
         return True
     return any(call.got(leaves) for call in story.doing("registers hook"))
 
 
-def _nodes_with_hooks(story: Story) -> frozenset[int]:
+def nodes_with_hooks(story: Story) -> frozenset[int]:
     """Return the nodes at which a backward runs code of the user's."""
     return story.hooked_nodes.union([node.node for node in story.trace.nodes if node.does("runs a module's hook")])
 
