@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.accesses import Write, write_by
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -15,7 +15,9 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
+from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.objects.slots import (
+    Two,
     are_meant_as_one,
     is_filed_elsewhere,
     kept_and_read,
@@ -23,7 +25,6 @@ from inplace_magic.hazards.references.objects.slots import (
     slots_at_the_write,
 )
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -45,23 +46,40 @@ def check(story: Story) -> Iterator[Hazard]:
             for write, tensor, times in _gathered(story, call):
                 if write.site not in seen and not is_filed_elsewhere(story, tensor, write.call):
                     seen.add(write.site)
-                    yield _hazard(story, write, tensor, _reads(call, times))
+                    reads = _("{line} reads it {count} times")
+                    reads = reads.format(line=wording.line_of(call.callsite), count=times)
+                    yield _hazard(story, write, tensor, reads)
     asked: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():
-            tensor = mutation.tensor
-            slots = _slots_of(story, call, mutation) or slots_at_the_write(story, call, mutation)
-            first = slots is None and tensor not in asked
-            asked.add(tensor)
-            slots = kept_and_read(story, tensor) if first else slots
-            if slots is not None and are_meant_as_one(story, tensor, slots, call):
-                continue
-            call, mutation = _repeated(story, tensor) if first and slots is not None else (call, mutation)
-            slots = slots or _results_of_one_call(story, call, mutation)
-            if slots is not None:
-                seen.add(call.callsite)
-                write = Write(None, None, call.index, call, mutation, call.callsite)
-                yield _hazard(story, write, tensor, _are_one(slots), keyed=_is_keyed(*slots))
+            first = mutation.tensor not in asked
+            asked.add(mutation.tensor)
+            found = _slots_written(story, call, mutation, first=first)
+            if found is not None:
+                write, (one, other) = found
+                seen.add(write.site)
+                are_one = _("{one} and {other} are one and the same").format(one=one, other=other)
+                yield _hazard(story, write, mutation.tensor, are_one, keyed=_is_keyed(one, other))
+
+
+def _slots_written(story: Story, call: CallEvent, mutation: Mutation, *, first: bool) -> tuple[Write, Two] | None:
+    """Return the write that a finding blames, and two slots that are one tensor.
+
+    Args:
+        story: the trace.
+        call: a write.
+        mutation: what it wrote.
+        first: whether nobody asked of this tensor before.
+    """
+    tensor = mutation.tensor
+    slots = _slots_of(story, call, mutation) or slots_at_the_write(story, call, mutation)
+    kept = kept_and_read(story, tensor) if slots is None and first else None
+    slots = slots or kept
+    if slots is not None and are_meant_as_one(story, tensor, slots, call):
+        return None
+    slots = slots or _results_of_one_call(story, call, mutation)
+    write = write_by(*_repeated(story, tensor)) if kept is not None else write_by(call, mutation)
+    return (write, slots) if slots is not None else None
 
 
 def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
@@ -139,8 +157,7 @@ def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, s
 
 def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bool:
     """True if a line that led to a write says a name."""
-    path = story.bindings.written_path(call, mutation.tensor)
-    return any(owned.path == name for owned in owners_of(story, call, mutation, path))
+    return any(owned.path == name for owned in owners_of(story, call, mutation))
 
 
 def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
@@ -169,17 +186,8 @@ def _is_keyed(one: str, other: str) -> bool:
     return one[one.rfind("[", 0, differ) :].startswith('["')
 
 
-def _are_one(slots: tuple[str, str]) -> str:
-    return _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
-
-
-def _reads(call: CallEvent, times: int) -> str:
-    return _("{line} reads it {count} times").format(line=wording.line_of(call.callsite), count=times)
-
-
 def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Hazard:
     variable = story.name_written_by(write) or story.bindings.name(tensor)
-    what = f"`{variable}`" if variable else _("a tensor")
     if keyed:
         message = _(
             "{line} wrote {tensor} in place, and a dict holds that very tensor more than once: {evidence}. A "
@@ -194,15 +202,9 @@ def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bo
         fix = _(
             "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
         )
-    return finding(
-        CODE,
-        "warning",
-        message=message.format(tensor=what, line=wording.spot(write.site), evidence=evidence),
-        fix=fix,
-        variable=variable,
-        tensor=tensor,
-        write=write,
-    )
+    name = f"`{variable}`" if variable else _("a tensor")
+    message = message.format(tensor=name, line=wording.spot(write.site), evidence=evidence)
+    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=write)
 
 
 def _entry_bound_anew(write: Written) -> Fix | None:

@@ -17,8 +17,8 @@ from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
+from inplace_magic.hazards.references.names import taken_for_the_write
 from inplace_magic.hazards.references.objects.kept_weights import kept_weights_moved_on
-from inplace_magic.hazards.references.second_names import taken_for_the_write
 from inplace_magic.hazards.rule import Rule, Way, row
 from inplace_magic.hazards.stale import parts
 from inplace_magic.language import _

@@ -20,13 +20,15 @@ from inplace_magic.hazards.references.engine import (
     Reference,
     Stale,
     began_as_a_buffer,
+    first_of_each_line,
     gone_stale,
     is_there_to_be_written,
+    reach_of,
     writes_since,
 )
 from inplace_magic.hazards.references.handed import is_called_alone
 from inplace_magic.hazards.references.objects.kept_weights import is_the_best_so_far
-from inplace_magic.hazards.references.origins import builds_on_itself, is_of
+from inplace_magic.hazards.references.origins import builds_on_itself, is_of, view_of
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
@@ -82,7 +84,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
     call, mutation = write.call, write.mutation
     if call is None or mutation is None or mutation.tensor == kept.tensor or is_there_to_be_written(story, mutation):
         return False
-    if not may_meet(kept.region, reach_of_write(call, mutation)):
+    if not may_meet(kept.region, reach_of(write)):
         return False
     if kept.holder is None or not kept.holder.isidentifier():
         return True
@@ -126,35 +128,29 @@ def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | Non
 
 
 def _written(story: Story) -> Iterator[Hazard]:
-    """A part was changed on top of itself and used as new values, and the whole is read elsewhere."""
-    told: set[Callsite] = set()
-    for call in story.in_place:
-        site = call.callsite
-        if site is None or site in told or call.error is not None or (site.caller and is_called_alone(site.caller)):
-            continue
-        for mutation in call.mutations:
-            taken = story.innermost_new(mutation.tensor, call.index)
-            if taken is None or taken.kind != "view" or not _is_part(taken) or taken.callsite is None:
-                continue
-            if taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
-                continue
-            read = _read_of_both(story, call, mutation, site)
-            if read is not None:
-                told.add(site)
-                yield _hazard_of_written(story, call, mutation, taken, read)
-                break
+    """Yield the lines that changed a part on top of itself and used it as new values, while the whole is read."""
+
+    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+        site, taken = call.callsite, view_of(story, mutation.tensor, call.index)
+        if site is None or taken is None or taken.callsite is None or not _is_part(taken):
+            return None
+        alone = site.caller is not None and is_called_alone(site.caller)
+        if alone or taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
+            return None
+        read = _read_of_both(story, call, mutation, site)
+        return _hazard_of_written(story, call, mutation, taken, read) if read is not None else None
+
+    return first_of_each_line(story.in_place, judge)
 
 
 def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """True if a line has a name for a part and builds on it, and nobody made the memory to be written; where trained
+    leaves lie in it, as `vector_to_parameters` puts them there, a network follows it."""
+    meant = began_as_a_buffer(story, mutation.storage) or mutation.storage in story.trained_memories
     named = story.bindings.written_path(call, mutation.tensor) is not None
-    meant = began_as_a_buffer(story, mutation.storage) or is_there_to_be_written(story, mutation)
-    return named and not meant and not _is_of_parameters(story, mutation) and builds_on_itself(story, call, mutation)
-
-
-def _is_of_parameters(story: Story, mutation: Mutation) -> bool:
-    """True if trained leaves lie in the memory, as `vector_to_parameters` puts them there: a network follows it."""
-    tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
-    return any(story.observations[tensor].is_trainable for tensor in tensors if tensor in story.observations)
+    return (
+        named and not meant and not is_there_to_be_written(story, mutation) and builds_on_itself(story, call, mutation)
+    )
 
 
 def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Callsite) -> CallEvent | None:
@@ -180,25 +176,24 @@ def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Calls
 
 
 def _hazard_of_written(story: Story, call: CallEvent, mutation: Mutation, taken: CallEvent, read: CallEvent) -> Hazard:
-    whole, code = (
-        story.bindings.name(taken.inputs[0].tensor),
-        wording.code(taken.callsite.expression if taken.callsite is not None else ""),
+    whole, part = story.bindings.name(taken.inputs[0].tensor), story.bindings.written_path(call, mutation.tensor)
+    code = wording.code(taken.callsite.expression if taken.callsite is not None else "")
+    message = _(
+        "{write} changes `{part}`, which shares the memory of {whole} ({taken} copied nothing), and {read} "
+        "reads the changed values there. PyTorch gives no error."
+    ).format(
+        write=wording.spot(call.callsite),
+        part=part or "",
+        whole=f"`{whole}`" if whole else _("a tensor"),
+        taken=code,
+        read=wording.spot(read.callsite),
     )
     return finding(
         "part-written",
         "warning",
-        message=_(
-            "{write} changes `{part}`, which shares the memory of {whole} ({taken} copied nothing), and {read} "
-            "reads the changed values there. PyTorch gives no error."
-        ).format(
-            write=wording.spot(call.callsite),
-            part=story.bindings.written_path(call, mutation.tensor) or "",
-            whole=f"`{whole}`" if whole else _("a tensor"),
-            taken=code,
-            read=wording.spot(read.callsite),
-        ),
+        message=message,
         fix=_("Change a copy: append `.clone()` to {taken}, or compute a new tensor.").format(taken=code),
-        variable=story.bindings.written_path(call, mutation.tensor),
+        variable=part,
         origin=taken.callsite,
         read=read,
         tensor=mutation.tensor,

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, writes_since
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, reach_of, writes_since
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.listing import Listing, spot_of
 
 _MOST = 16
 """Writes after weights were kept that are looked at: a step makes a few, and one step is enough."""
@@ -32,18 +32,16 @@ def kept_weights_moved_on(story: Story) -> Iterator[Stale]:
     best = lru_cache(None)(lambda site: any(is_the_best_so_far(story, place) for place in site.chain))
 
     def written(kept: Reference, write: Write) -> bool:
-        if write.call is None or write.mutation is None or write.mutation.tensor == kept.tensor:
-            return False
-        return may_meet(kept.region, reach_of_write(write.call, write.mutation)) and best(kept.place)
+        own = write.mutation is None or write.mutation.tensor == kept.tensor
+        return not own and may_meet(kept.region, reach_of(write)) and best(kept.place)
 
     yield from gone_stale(story, references, written, lambda kept, write: _reading(story, kept, write.at), most=_MOST)
 
 
 def is_the_best_so_far(story: Story, site: Callsite) -> bool:
     """True if a place keeps the best so far, see :func:`keeps_the_best`."""
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    return listing is not None and statement is not None and keeps_the_best(listing, statement)
+    spot = spot_of(story.trace, site)
+    return spot is not None and keeps_the_best(spot.listing, spot.statement)
 
 
 def keeps_the_best(listing: Listing, statement: ast.stmt) -> bool:

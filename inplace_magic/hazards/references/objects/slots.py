@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.two_slots import is_said_to_be_one
-from inplace_magic.hazards.references.objects.ways import is_on, level_of
+from inplace_magic.hazards.references.names import Owned, owners_of
+from inplace_magic.hazards.references.objects.ways import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import (
@@ -31,7 +30,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, spot_of
 from inplace_magic.source.variables import mentions, variables_read
 
 Two = tuple[str, str]
@@ -102,7 +101,7 @@ def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> Two
         return None
     if mutation.storage in story.trained_memories or story.is_gradient(mutation):
         return None  # one may well tie these
-    for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
+    for owned in owners_of(story, call, mutation):
         level = level_of(call.callsite, owned.site)
         for container, slots in _several([each for each in held if each.level == level]):
             said = owned.path if without_keys(owned.path) == without_keys(slots[0].path) else None
@@ -145,10 +144,9 @@ def _is_gone_through(
         return False
     if not any(each.callsite == call.callsite for each in writes):
         return False
-    listing, root = whole_listing(story.trace, owned.site), before_first_step(owned.path)[0]
-    statement = listing.statement_at(owned.site) if listing is not None else None
-    for loop in listing.around(statement) if listing is not None and statement is not None else ():
-        if isinstance(loop, (ast.For, ast.AsyncFor)) and mentions(loop.target, root):
+    spot, root = spot_of(story.trace, owned.site), before_first_step(owned.path)[0]
+    for loop in spot.loops if spot is not None else ():
+        if not isinstance(loop, ast.While) and mentions(loop.target, root):
             over = (path_text(node) for node in ast.walk(loop.iter) if isinstance(node, ast.expr))
             return container in over
     return False

@@ -9,7 +9,7 @@ from inplace_magic.record.events import Mutation
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.listing import spot_of
 from inplace_magic.source.variables import mentions
 
 
@@ -27,20 +27,19 @@ def is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
 def way_to(story: Story, site: Callsite | None, node: ast.expr | None) -> tuple[str, str]:
     """(object, key) by which a function comes to what an expression is: of ``frame`` below ``frame = self.frames[k]``
     ``self.frames``, and of ``g`` in ``for g in grads`` ``grads``. The key is empty where it is not plain text."""
-    listing = whole_listing(story.trace, site) if site is not None and node is not None else None
-    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    spot = spot_of(story.trace, site)
     for _ in range(3):
         text = expressions.path_text(node)
-        if listing is None or statement is None or text is None or node is None:
+        if spot is None or text is None or node is None:
             break
         if not isinstance(node, ast.Name):
             plain = not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Constant)
             prefix, step = before_last_step(text)
             return prefix, step if plain else ""
-        over = next((found for loop in listing.around(statement) if (found := _gone_through(loop, node.id))), None)
+        over = next((found for loop in spot.loops if (found := _gone_through(loop, node.id))), None)
         if over is not None:
             return over, ""
-        node = assigned(listing, statement, node.id)
+        node = spot.value_of(node.id)
     return "", ""
 
 
@@ -70,20 +69,24 @@ def _gone_through(loop: ast.AST, name: str) -> str | None:
     return expressions.path_text(over)
 
 
-def assigned(listing: Listing, statement: ast.stmt, name: str) -> ast.expr | None:
-    """What a name was last bound to above a statement of its function; by ``m, v = state["m"], state["v"]`` too."""
-    scope, found = listing.scope_of(statement), None
-    for stored in listing.stores.get(name, ()):
-        around = listing.parents.get(stored)
-        bound = listing.parents.get(around) if isinstance(around, ast.Tuple) else around
-        if isinstance(bound, ast.Assign) and bound.lineno < statement.lineno and listing.scope_of(bound) is scope:
-            value = _entry(around, stored, bound.value) if isinstance(around, ast.Tuple) else bound.value
-            found = (bound, value) if found is None or found[0].lineno < bound.lineno else found
-    return found[1] if found is not None else None
+def is_said_to_be_one(story: Story, one: str, other: str, *, but_in: Callsite | None = None) -> bool:
+    """True if a statement gives the one key what the other holds: ``self.kernel = self.weight``.
+
+    Args:
+        story: the trace.
+        one: a key.
+        other: another one.
+        but_in: a place in whose own function it does not count.
+    """
+    keys = {one, other}
+    return any(
+        {before_last_step(alias.target)[1], before_last_step(alias.source)[1]} == keys
+        for alias in story.aliases.statements
+        if not _is_a_chain(alias.text) and (but_in is None or alias.function != but_in.function)
+    )
 
 
-def _entry(target: ast.Tuple, stored: ast.Name, value: ast.expr) -> ast.expr | None:
-    """Of the entries that are assigned one by one, that of a name."""
-    if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-        return None
-    return next(entry for name, entry in zip(target.elts, value.elts, strict=True) if name is stored)
+def _is_a_chain(text: str) -> bool:
+    """``a = b = torch.zeros(n)``, and not ``a = b = c``."""
+    node = expressions.parse(text)
+    return isinstance(node, ast.Assign) and len(node.targets) > 1 and isinstance(node.value, ast.Call)
