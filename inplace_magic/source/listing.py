@@ -207,59 +207,6 @@ class Listing:
         return self.lines[statement.lineno - 1 : statement.end_lineno or statement.lineno]
 
 
-@dataclass(frozen=True)
-class Spot:
-    """A statement, and the cell or file around it."""
-
-    listing: Listing
-    statement: ast.stmt
-
-    @property
-    def around(self) -> list[ast.AST]:
-        """The nodes around the statement, the innermost first."""
-        return list(self.listing.around(self.statement))
-
-    @property
-    def loops(self) -> list[ast.For | ast.AsyncFor | ast.While]:
-        """The loops around the statement, the innermost first."""
-        return [node for node in self.around if isinstance(node, LOOPS)]
-
-    @property
-    def scope(self) -> Scope:
-        """The function, class or module of the statement."""
-        return self.listing.scope_of(self.statement)
-
-    def stores(self, name: str) -> list[ast.Name]:
-        """Return the bindings of a name in the statement's own scope."""
-        scope = self.scope
-        return [node for node in self.listing.stores.get(name, ()) if self.listing.scope_of(node) is scope]
-
-    def value_of(self, name: str) -> ast.expr | None:
-        """Return what a name was last bound to above the statement in its scope; also by ``m, v = first, second``."""
-        found: tuple[int, ast.expr | None] = 0, None
-        for stored in self.stores(name):
-            target = self.listing.parents.get(stored)
-            bound = self.listing.parents.get(target) if isinstance(target, ast.Tuple) else target
-            if isinstance(bound, ast.Assign) and found[0] < bound.lineno < self.statement.lineno:
-                value = _entry_for(target, stored, bound.value) if isinstance(target, ast.Tuple) else bound.value
-                found = bound.lineno, value
-        return found[1]
-
-
-def _entry_for(target: ast.Tuple, stored: ast.Name, value: ast.expr) -> ast.expr | None:
-    """Return the entry of a tuple that is assigned to a name, entry by entry."""
-    if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
-        return None
-    return next(entry for name, entry in zip(target.elts, value.elts, strict=True) if name is stored)
-
-
-def spot_of(trace: Trace, place: Callsite | AliasStatement | None) -> Spot | None:
-    """Return the innermost statement on the line of a place; None where the text of its cell or file is not known."""
-    listing = whole_listing(trace, place)
-    statement = listing.statement_on(place.line) if listing is not None and place is not None else None
-    return Spot(listing, statement) if listing is not None and statement is not None else None
-
-
 def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
     """Return the known text around a place; None if not even its statement can be parsed."""
     if site is None or site.line < 1:

@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import array_copied
-from inplace_magic.hazards.references.objects.slots import read_parts, runs_again
+from inplace_magic.hazards.references.slots import read_parts, runs_again
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent

@@ -20,7 +20,8 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, spot_of, texts
+from inplace_magic.source.listing import Edit, texts
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import shared_defaults
 from inplace_magic.source.text import nodes_in
 

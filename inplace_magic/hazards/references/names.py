@@ -18,7 +18,7 @@ from inplace_magic.record.paths import is_entry, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
-from inplace_magic.source.listing import spot_of
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 
 _FIRST_WRITES = 100

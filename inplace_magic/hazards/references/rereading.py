@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.names import Owned, is_bound_anew
-from inplace_magic.hazards.references.second_sides import ran_between
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_in, paths_read
-from inplace_magic.source.listing import spot_of
 from inplace_magic.source.operands import operands_given
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 Names = Mapping[str, AliasStatement | None]
@@ -136,6 +135,28 @@ def _is_given_again(
         owned.site.line < other.line < at.line or (other.line >= at.line and ran_between(story, other, at, wrote, read))
         for other in again
     )
+
+
+def ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
+    """True if a statement was passed between two calls, by the lines of the calls in its function: each goes on below
+    the one before, or a loop came round."""
+    previous: int | None = None
+    for index in range(first, last + 1):
+        place = story.calls[index].callsite if index in story.calls else None
+        at = level(place, like) if like is not None else None
+        if at is None:
+            if index == first:
+                return True  # written before this function began
+            continue
+        passed = previous is not None and (
+            previous <= alias.line < at.line
+            if at.line > previous
+            else at.line < previous and (alias.line >= previous or alias.line < at.line)
+        )
+        if passed:
+            return True
+        previous = at.line
+    return False
 
 
 def reads_it_as(read: CallEvent, at: Callsite, tensor: int, path: str) -> bool:

@@ -13,7 +13,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.objects.kept_weights import keeps_the_best
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import Registration
@@ -23,6 +22,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.spots import Spot
 
 CODE = "copy-shares-parameters"
 _SHALLOW = ("copy.copy", "copy")
@@ -157,7 +157,7 @@ def _is_below_the_copy(story: Story, still: _Way, moving: _Way, write: CallEvent
     statement, value, source = (_alias_of(listing, still.path) if listing is not None else None) or (None, None, None)
     if listing is None or place is None or statement is None or expressions.path_text(source) != moving.path:
         return False
-    return place.line > statement.lineno and (value is not source or keeps_the_best(listing, statement))
+    return place.line > statement.lineno and (value is not source or Spot(listing, statement).keeps_the_best)
 
 
 def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.expr] | None:

@@ -11,8 +11,8 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.copies import PastAnother, written_past_another
 from inplace_magic.hazards.references.engine import written_for_two
-from inplace_magic.hazards.references.objects.copies import PastAnother, written_past_another
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent

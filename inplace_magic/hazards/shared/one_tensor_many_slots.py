@@ -16,7 +16,8 @@ from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
 from inplace_magic.hazards.references.names import owners_of
-from inplace_magic.hazards.references.objects.slots import (
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.slots import (
     Two,
     are_meant_as_one,
     is_filed_elsewhere,
@@ -24,7 +25,6 @@ from inplace_magic.hazards.references.objects.slots import (
     several_at_the_end,
     slots_at_the_write,
 )
-from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region

@@ -25,15 +25,16 @@ from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Reference, writes_since
 from inplace_magic.hazards.references.names import Owned, owners_of
-from inplace_magic.hazards.references.objects.ways import is_on, is_said_to_be_one, level_of, way_to
 from inplace_magic.hazards.references.origins import builds_on_itself, view_of
+from inplace_magic.hazards.references.ways import is_on, is_said_to_be_one, level_of, way_to
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parse
-from inplace_magic.source.listing import Listing, Spot, spot_of
+from inplace_magic.source.listing import Listing
+from inplace_magic.source.spots import Spot, spot_of
 from inplace_magic.source.variables import variables_in
 
 CODE = "written-as-two"

@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 
 from inplace_magic.analysis.overlap import reach_of_write, region_of
 from inplace_magic.analysis.story import Story
@@ -29,10 +28,10 @@ from inplace_magic.record.events import CallEvent, Mutation, Number, Region, Ten
 from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import spot_of
+from inplace_magic.source.spots import spot_of
 
-_Elements = tuple[int | None, tuple[Region | None, ...]]
-"""A memory, and which elements of it a call wrote."""
+_Elements = tuple[int, int | None, tuple[Region | None, ...]]
+"""A line by its place's `id`, a memory, and which elements of it a call wrote."""
 _MOST = 512
 """Writes of a line among which the first elements are looked for once more."""
 
@@ -72,26 +71,23 @@ def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bo
 
 def _comes_round(story: Story, call: CallEvent, storage: int) -> bool:
     """True if a line wrote some elements, other ones, and the first ones again, as with batches in each epoch."""
-    known = story.once(_rounds)
-    if id(call.callsite) not in known:
-        known[id(call.callsite)] = _rounds_of(story, call)
-    return (storage, _reaches(call)) in known[id(call.callsite)]
+    return (id(call.callsite), storage, _reaches(call)) in story.once(_rounds)
 
 
-def _rounds(_story: Story) -> dict[int, set[_Elements]]:
-    """By line what it wrote again; filled as lines are asked for."""
-    return {}
-
-
-def _rounds_of(story: Story, call: CallEvent) -> set[_Elements]:
+def _rounds(story: Story) -> set[_Elements]:
     first: dict[_Elements, int] = {}
     times: Counter[_Elements] = Counter()
+    writes: Counter[int] = Counter()
     again = set()
-    for at, each in enumerate(islice(story.at([id(call.callsite)]), _MOST)):
-        written = each.mutations[0].storage if each.mutations else None, _reaches(each)
-        if at - first.setdefault(written, at) > times[written]:
-            again.add(written)
-        times[written] += 1
+    for call in story.in_place:
+        line = id(call.callsite)
+        at = writes[line]
+        writes[line] += 1
+        if at < _MOST:
+            written = line, call.mutations[0].storage if call.mutations else None, _reaches(call)
+            if at - first.setdefault(written, at) > times[written]:
+                again.add(written)
+            times[written] += 1
     return again
 
 

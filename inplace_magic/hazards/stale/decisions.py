@@ -18,7 +18,6 @@ from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
 from inplace_magic.hazards.references.names import taken_for_the_write
-from inplace_magic.hazards.references.objects.kept_weights import kept_weights_moved_on
 from inplace_magic.hazards.rule import Rule, Way, row
 from inplace_magic.hazards.stale import parts
 from inplace_magic.language import _
@@ -154,7 +153,7 @@ DECISIONS = (
     ),
     Decision(
         "kept-then-written",
-        lambda story: (*parts.moved(story), *kept_weights_moved_on(story)),
+        lambda story: (*parts.moved(story), *parts.weights_moved_on(story)),
         _kept,
         _copied,
         (state_copied_where_taken, copied_where_taken),

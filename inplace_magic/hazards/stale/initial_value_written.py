@@ -22,7 +22,8 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, Spot, spot_of
+from inplace_magic.source.listing import Listing
+from inplace_magic.source.spots import Spot, spot_of
 from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import variables_bound
 

@@ -8,7 +8,7 @@ memory as if nobody had.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
@@ -27,7 +27,6 @@ from inplace_magic.hazards.references.engine import (
     writes_since,
 )
 from inplace_magic.hazards.references.handed import is_called_alone
-from inplace_magic.hazards.references.objects.kept_weights import is_the_best_so_far
 from inplace_magic.hazards.references.origins import builds_on_itself, is_of, view_of
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
@@ -35,11 +34,14 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_in, paths_read
+from inplace_magic.source.spots import spot_of
 
 _MOST = 64
 """Writes of the memory that are looked at for each part."""
 _NEAR = 16
 """Calls within one statement, at most, after which it writes."""
+_STEPS = 16
+"""Writes after weights were kept that are looked at: a step makes a few, and one step is enough."""
 
 
 def moved(story: Story) -> Iterator[Stale]:
@@ -60,7 +62,7 @@ def _taken(story: Story) -> Iterator[Reference]:
         reference = Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept))
         if kept.is_trainable:
             continue
-        best = "." in name and not began_as_a_buffer(story, kept.storage) and is_the_best_so_far(story, site)
+        best = "." in name and not began_as_a_buffer(story, kept.storage) and _is_the_best_so_far(story, site)
         if name.isidentifier() or call.does("may hand back") or best:
             yield reference
         elif is_entry(name):
@@ -97,7 +99,7 @@ def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) ->
     """True if a name serves to change the memory, as ``x *= first / (first - last)`` and ``x /= diagonal`` do, or was
     given to the best so far. Else, what is read may be there to follow: a leader, a row that is tried again."""
     name, place = kept.holder, kept.place
-    if place is None or is_the_best_so_far(story, place):
+    if place is None or _is_the_best_so_far(story, place):
         return True
     writes = (each.site for each in writes_since(story, kept) if write.at <= each.at <= read.index + _NEAR)
     changes = [
@@ -125,6 +127,43 @@ def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | Non
             stands = held is None or held[1] == kept.tensor
             return read if stands and _is_a_value(story, kept, write, read) else None
     return None
+
+
+def weights_moved_on(story: Story) -> Iterator[Stale]:
+    """Yield the weights that were kept as the best so far, ``best = model.state_dict()``, and read after training moved
+    them on. Whoever keeps weights at another moment may want to follow them."""
+
+    def is_moved(kept: Reference, write: Write) -> bool:
+        own = write.mutation is None or write.mutation.tensor == kept.tensor
+        return not own and may_meet(kept.region, reach_of(write))
+
+    return gone_stale(story, _weights_kept(story), is_moved, partial(_read_elsewhere, story), most=_STEPS)
+
+
+def _weights_kept(story: Story) -> Iterator[Reference]:
+    is_best = lru_cache(None)(lambda site: any(_is_the_best_so_far(story, place) for place in site.chain))
+    for call in story.doing("detached"):
+        site, kept = call.callsite, call.outputs[0] if call.outputs else None
+        if site is None or kept is None or not call.inputs[0].is_trainable or kept.tensor in story.writes_to_tensor:
+            continue
+        if is_best(site):
+            yield Reference(kept.tensor, kept.storage, call.index, site, region=region_of(kept))
+
+
+def _read_elsewhere(story: Story, kept: Reference, write: Write) -> CallEvent | None:
+    """Return the first read after a write in another statement than that which kept the tensor; of a copy onto itself
+    see `same-memory-compared`."""
+    for call in story.given_between(kept.tensor, write.at, len(story.trace.calls)):
+        reads = (call.looks_at_values or call.does("gives address")) and call.kind != "view"
+        onto_itself = call.does("copies in") and call.inputs[0].storage == kept.storage
+        if reads and not onto_itself and call.callsite is not None and not call.callsite.same_statement(kept.place):
+            return call
+    return None
+
+
+def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
+    spot = spot_of(story.trace, site)
+    return spot is not None and spot.keeps_the_best
 
 
 def _written(story: Story) -> Iterator[Hazard]:

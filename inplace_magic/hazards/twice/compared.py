@@ -20,8 +20,8 @@ from inplace_magic.hazards.fixes.of_origin import (
 )
 from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.references.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.twice.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient

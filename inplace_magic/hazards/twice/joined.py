@@ -12,8 +12,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
-from inplace_magic.hazards.references.second_sides import place_of, ran_between
+from inplace_magic.hazards.references.rereading import ran_between
 from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.twice.second_sides import place_of
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement

@@ -9,7 +9,7 @@ from inplace_magic.record.events import Mutation
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import spot_of
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.variables import mentions
 
 

@@ -15,8 +15,8 @@ from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.names import Owned, owners_of
-from inplace_magic.hazards.references.objects.ways import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.ways import is_on, is_said_to_be_one, level_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import (
@@ -31,7 +31,8 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, Spot, listing_of, spot_of
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of
+from inplace_magic.source.spots import Spot, spot_of
 from inplace_magic.source.variables import mentions, variables_read
 
 Two = tuple[str, str]
