@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inplace_magic.record.names import AliasStatement
+from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, Listing, Scope, whole_listing
+from inplace_magic.source.variables import mentions
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,24 @@ class Spot:
                 found = bound.lineno, value
         return found[1]
 
+    def way_to(self, node: ast.expr | None) -> tuple[str, str]:
+        """Return (object, key) by which a function comes to what an expression is: ``("self.frames", "")`` of `frame`
+        below ``frame = self.frames[k]``, ``("grads", "")`` of `g` in ``for g in grads``. The key is empty where it is
+        not plain text."""
+        for _ in range(3):
+            text = expressions.path_text(node)
+            if text is None or node is None:
+                break
+            if not isinstance(node, ast.Name):
+                plain = not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Constant)
+                prefix, step = before_last_step(text)
+                return prefix, step if plain else ""
+            over = next((found for loop in self.loops if (found := _gone_through(loop, node.id))), None)
+            if over is not None:
+                return over, ""
+            node = self.value_of(node.id)
+        return "", ""
+
     @property
     def keeps_the_best(self) -> bool:
         """True if the statement stands under a condition that reads what it, or one beside it, assigns again."""
@@ -68,6 +88,32 @@ def _entry_for(target: ast.Tuple, stored: ast.Name, value: ast.expr) -> ast.expr
     if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
         return None
     return next(entry for name, entry in zip(target.elts, value.elts, strict=True) if name is stored)
+
+
+def _gone_through(loop: ast.AST, name: str) -> str | None:
+    """`grads` of ``for i, name in enumerate(grads)``, and of ``for key, name in grads.items()``."""
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return None
+    target, over = loop.target, loop.iter
+    while not isinstance(target, ast.Name) or target.id != name:
+        called = over.func if isinstance(over, ast.Call) else None
+        if not isinstance(target, ast.Tuple) or not isinstance(over, ast.Call):
+            return None
+        place = next((i for i, each in enumerate(target.elts) if mentions(each, name)), None)
+        if place is None:
+            return None
+        kind = getattr(called, "id", getattr(called, "attr", ""))
+        if kind == "zip" and place < len(over.args):
+            target, over = target.elts[place], over.args[place]
+        elif kind == "enumerate" and place == 1 and over.args:
+            target, over = target.elts[1], over.args[0]
+        elif kind == "items" and place == 1 and isinstance(called, ast.Attribute):
+            target, over = target.elts[1], called.value
+        else:
+            return None
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Attribute) and over.func.attr == "values":
+        over = over.func.value
+    return expressions.path_text(over)
 
 
 def _measured(test: ast.expr) -> Iterator[str]:

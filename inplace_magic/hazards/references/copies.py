@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import owners_of
+from inplace_magic.hazards.references.names import level_of, owners_of
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.ways import level_of, way_to
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
@@ -174,7 +173,8 @@ def _through(
     """By way of which object the line of a call comes to a tensor; None where the text fits several."""
     here = [holding for holding in held if holding.level == 0 and holding.tensor == tensor]
     if len({holding.object for holding in here}) > 1:
-        prefix, step = way_to(story, call.callsite, node)
+        spot = spot_of(story.trace, call.callsite)
+        prefix, step = spot.way_to(node) if spot is not None else ("", "")
         fitting = [
             h for h in here if before_last_step(h.path)[0] == prefix and step in ("", before_last_step(h.path)[1])
         ]

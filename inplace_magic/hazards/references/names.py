@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import view_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
-from inplace_magic.record.paths import is_entry, is_some_entry
+from inplace_magic.record.paths import before_last_step, is_entry, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
@@ -212,3 +212,37 @@ def is_bound_anew(story: Story, owned: Owned, path: str, wrote: int, read: int, 
     """True if the name pointed to something else again before the read."""
     bound = story.bindings.bound_last(owned.site.function, path, read)
     return bound is not None and bound[0] >= wrote and bound[1] != tensor
+
+
+def level_of(inner: Callsite | None, outer: Callsite) -> int:
+    """Return how many functions stand between a call and a place that led to it; -1 where the place did not."""
+    return next((at for at, place in enumerate(reversed(inner.chain if inner else ())) if place == outer), -1)
+
+
+def is_on(story: Story, tensor: int, mutation: Mutation) -> bool:
+    """True if a tensor lies on the memory that was written."""
+    meta = story.observations.get(tensor)
+    return meta is not None and meta.storage is not None and meta.storage == mutation.storage
+
+
+def is_said_to_be_one(story: Story, one: str, other: str, *, but_in: Callsite | None = None) -> bool:
+    """True if a statement gives the one key what the other holds: ``self.kernel = self.weight``.
+
+    Args:
+        story: the trace.
+        one: a key.
+        other: another one.
+        but_in: a place in whose own function it does not count.
+    """
+    keys = {one, other}
+    return any(
+        {before_last_step(alias.target)[1], before_last_step(alias.source)[1]} == keys
+        for alias in story.aliases.statements
+        if not _is_a_chain(alias.text) and (but_in is None or alias.function != but_in.function)
+    )
+
+
+def _is_a_chain(text: str) -> bool:
+    """``a = b = torch.zeros(n)``, and not ``a = b = c``."""
+    node = expressions.parse(text)
+    return isinstance(node, ast.Assign) and len(node.targets) > 1 and isinstance(node.value, ast.Call)

@@ -24,9 +24,8 @@ from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Reference, writes_since
-from inplace_magic.hazards.references.names import Owned, owners_of
+from inplace_magic.hazards.references.names import Owned, is_on, is_said_to_be_one, level_of, owners_of
 from inplace_magic.hazards.references.origins import builds_on_itself, view_of
-from inplace_magic.hazards.references.ways import is_on, is_said_to_be_one, level_of, way_to
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
@@ -157,7 +156,8 @@ def _places(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> 
         yield (site.function, site.cell, site.file, mutation.storage, pair), owned.path, other
     level, node = level_of(call.callsite, site), parse(owned.path)
     held = [h for h in story.holdings.get(call.index, ()) if h.level == level and is_on(story, h.tensor, mutation)]
-    way = way_to(story, site, node) if len(held) > 1 and isinstance(node, ast.expr) else ("", "")
+    spot = spot_of(story.trace, site) if len(held) > 1 and isinstance(node, ast.expr) else None
+    way = spot.way_to(node) if spot is not None and isinstance(node, ast.expr) else ("", "")
     mine = next((h for h in held if way[1] and before_last_step(h.path) == way), None)
     for holding in held if mine is not None else ():
         step, other = way[1], before_last_step(holding.path)[1]
