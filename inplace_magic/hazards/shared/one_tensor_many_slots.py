@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -28,7 +27,7 @@ from inplace_magic.hazards.references.slots import (
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
-from inplace_magic.record.paths import is_entry
+from inplace_magic.record.paths import before_last_step, is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
@@ -143,24 +142,21 @@ def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
     return next((entry for entry in again[:_FEW] if builds_on_itself(story, *entry)), again[0] if again else writes[-1])
 
 
-def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
-    """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
-    if len(story.names.get(mutation.tensor, ())) < 2 or story.bindings.written_operand(call, mutation.tensor) is None:
+def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> Two | None:
+    """Return two slots of the list through which a line wrote (``states[i] += …``) that hold the written tensor."""
+    if len(story.names.get(mutation.tensor, ())) < 2:
         return None
-    name = story.bindings.written_name(call, mutation.tensor) or ""
-    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", name)
-    if match is not None and not _is_said(story, call, mutation, name):
-        return None  # what a function wrote before anybody put it there
-    several = several_at_the_end(story, mutation.tensor).get(match[1], ()) if match is not None else ()
-    return (f"`{several[0]}`", f"`{several[1]}`") if several else None
+    several = several_at_the_end(story, mutation.tensor)
+    for owned in owners_of(story, call, mutation) if several else ():
+        container, _key = before_last_step(owned.path)
+        plain = is_entry(owned.path) and not is_entry_of_text(owned.path) and not is_entry(container)
+        slots = several.get(container, ()) if plain else ()
+        if slots:
+            return f"`{slots[0]}`", f"`{slots[1]}`"
+    return None
 
 
-def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bool:
-    """True if a line that led to a write says a name."""
-    return any(owned.path == name for owned in owners_of(story, call, mutation))
-
-
-def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> Two | None:
     """Return the names of ``by_a, by_b = torch.autograd.grad(loss, (a, b))`` where both are one tensor, as the
     gradients of a sum are, and another line reads it after a write that builds on its values."""
     made = story.given_twice.get(mutation.tensor)
@@ -169,15 +165,13 @@ def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> t
     later = (read for read in story.given_to.get(mutation.tensor, ()) if read.index > call.index)
     if all(read.callsite is None or read.callsite.same_line(call.callsite) for read in later):
         return None
+    names, expression = made.callsite.targets or (), made.callsite.expression
     places = [place for place, output in enumerate(made.outputs) if output.tensor == mutation.tensor]
-    names = made.callsite.targets or ()
-    said = [names[place] if place < len(names) else None for place in places[:2]]
-    expression = made.callsite.expression
-    shown = [
-        f"`{name}`" if name else wording.code(f"{expression}[{place}]")
-        for name, place in zip(said, places, strict=False)
-    ]
-    return shown[0], shown[1]
+    one, other = (
+        f"`{names[place]}`" if place < len(names) and names[place] else wording.code(f"{expression}[{place}]")
+        for place in places[:2]
+    )
+    return one, other
 
 
 def _is_keyed(one: str, other: str) -> bool:
