@@ -66,8 +66,11 @@ def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Hazar
     owned = Owned(path, call.callsite)
     for other, alias in handed_out_with(story, owned, call, mutation):
         read = next(story.readers(mutation.tensor, call.index, lambda place: level(place, owned.site) is None), None)
-        if read is not None and not is_bound_anew(story, owned, other, call.index, read.index, mutation.tensor):
-            return _hazard(story, call, mutation, owned, read, read.callsite, other, alias)
+        if read is None or read.callsite is None:
+            continue
+        if not is_bound_anew(story, owned, other, call.index, read.index, mutation.tensor):
+            again = Rereading(read, mutation.tensor, read.callsite, other, alias)
+            return _hazard(story, call, mutation, owned, again)
     return None
 
 
@@ -87,7 +90,7 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Haza
             if read.alias is None and not handed_out and _is_over(story, owned, read):
                 continue
             if read.alias is None or goes_on_as_two(story, read.alias, owned.path, read.at):
-                return _hazard(story, call, mutation, owned, read.call, read.at, read.path, read.alias)
+                return _hazard(story, call, mutation, owned, read)
     return None
 
 
@@ -137,80 +140,80 @@ def _is_over(story: Story, owned: Owned, read: Rereading) -> bool:
     return name in (read.at.bound or ()) or (bound is not None and bound[1] != read.tensor)
 
 
-def _hazard(
-    story: Story,
-    call: CallEvent,
-    mutation: Mutation,
-    owned: Owned,
-    read: CallEvent,
-    at: Callsite | None,
-    name: str,
-    alias: AliasStatement | None,
-) -> Hazard:
-    written = story.bindings.written_name(call, mutation.tensor) or owned.path
-    if alias is not None and is_some_entry(alias.target):
-        how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
-            list=before_last_step(alias.target)[0], other=alias.source, code=wording.code(alias.text), line=alias.line
-        )
-        fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.").format(
-            name=alias.source, code=wording.code(alias.text)
-        )
-    elif alias is not None:
-        how = (
-            _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
-            if any(given != got for given, got in story.aliases.pairs(alias))
-            else _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
-        ).format(one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line)
-        if are_given_at_once(alias):
-            fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format(
-                one=alias.target, other=alias.source
-            )
-        else:
-            fix = _("Make a copy where the second name is given: {code}.").format(
-                code=wording.code(_with_clone(alias.text))
-            )
-    else:
-        fix = _("Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`).")
-        if owned.site != call.callsite:
-            how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
-        elif _gave_it_back(story, call, mutation.tensor):
-            how = _("it returned the same tensor, written in place")
-            fix = _(
-                "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
-                "you want the new values, bind them to the old name: `{name} = …`."
-            )
-        else:
-            how = _("it wrote its input in place")
-        fix = fix.format(name=owned.path)
-    reading, writing = at or read.callsite, call.callsite
-    message = (
-        _(
-            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
-            "read sees the new values."
-        )
-        if reading is not None and writing is not None and _are_parts_of_one_line(reading, writing)
-        else _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
-    )
-    if call.kind == "metadata":
-        message = _(
-            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
-        )
-    if _is_reshaped(call):
-        message = _(
-            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
-        )
-    part = wording.code(writing.expression) if writing is not None else ""
+def _hazard(story: Story, call: CallEvent, mutation: Mutation, owned: Owned, read: Rereading) -> Hazard:
+    how, fix = _why_one(story, read.alias) if read.alias is not None else _why_written(story, call, mutation, owned)
+    words = {
+        "name": read.path,
+        "read": wording.spot(read.at),
+        "write": wording.spot(call.callsite),
+        "part": wording.code(call.callsite.expression if call.callsite is not None else ""),
+        "how": how,
+    }
     return finding(
         CODE,
         "warning",
-        message=message.format(name=name, read=wording.spot(reading), write=wording.spot(writing), how=how, part=part),
+        message=_what_happened(call, read.at).format_map(words),
         fix=fix,
-        variable=written,
-        read=read,
-        at=at,
+        variable=story.bindings.written_name(call, mutation.tensor) or owned.path,
+        read=read.call,
+        at=read.at,
         tensor=mutation.tensor,
         write=call,
     )
+
+
+def _what_happened(call: CallEvent, reading: Callsite) -> str:
+    """Return the sentence on a write and its read, with places for the {write}, the {read}, the {name} and {how}."""
+    if _is_reshaped(call):
+        return _(
+            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
+        )
+    if call.kind == "metadata":
+        return _(
+            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
+        )
+    if call.callsite is not None and _are_parts_of_one_line(reading, call.callsite):
+        return _(
+            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
+            "read sees the new values."
+        )
+    return _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
+
+
+def _why_one(story: Story, alias: AliasStatement) -> tuple[str, str]:
+    """Return why two names are one memory, and what to do, for the statement that gave the second name."""
+    words = {"one": alias.target, "other": alias.source, "code": wording.code(alias.text), "line": alias.line}
+    if is_some_entry(alias.target):
+        words["list"] = before_last_step(alias.target)[0]
+        how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})")
+        fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.")
+        return how.format_map(words), fix.format(name=alias.source, code=words["code"])
+    if any(given != got for given, got in story.aliases.pairs(alias)):
+        how = _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
+    else:
+        how = _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
+    if are_given_at_once(alias):
+        fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format_map(words)
+    else:
+        copy = wording.code(_with_clone(alias.text))
+        fix = _("Make a copy where the second name is given: {code}.").format(code=copy)
+    return how.format_map(words), fix
+
+
+def _why_written(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> tuple[str, str]:
+    """Return why the name has the new values, and what to do, where nothing gave the tensor a second name."""
+    fix = _("Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`).")
+    if owned.site != call.callsite:
+        how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
+    elif _gave_it_back(story, call, mutation.tensor):
+        how = _("it returned the same tensor, written in place")
+        fix = _(
+            "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
+            "you want the new values, bind them to the old name: `{name} = …`."
+        )
+    else:
+        how = _("it wrote its input in place")
+    return how, fix.format(name=owned.path)
 
 
 def _with_clone(statement: str) -> str:
