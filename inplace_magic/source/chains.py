@@ -23,6 +23,16 @@ def level(site: Callsite | None, like: Callsite) -> Callsite | None:
     return None
 
 
+def class_around(site: Callsite | None, method: str) -> str | None:
+    """Return the class in whose method of a name a place lies, or a caller of it: ``Square`` of ``Square.backward``."""
+    while site is not None:
+        owner, _dot, name = site.function.rpartition(".")
+        if owner and name == method:
+            return owner
+        site = site.caller
+    return None
+
+
 def paths_read(site: Callsite | None, at: Callsite) -> Set[str]:
     """Return the paths (``x``, ``self.h``, ``features["pre"]``) read by a call's expression, in the names of the
     function of `at`; empty if the call was not made from there."""

@@ -12,6 +12,7 @@ There the state is to be cut off, and computing anew is no help.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
@@ -23,9 +24,9 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import LOOPS, Edit, Listing, listing_of
+from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.targets import STORING
-from inplace_magic.source.variables import variables_bound
+from inplace_magic.source.variables import variables_bound, variables_read
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -51,37 +52,39 @@ def advice(story: Story, hazard: Hazard) -> str:
 
 
 def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str:
-    loss, wrote = _loss(step), wording.line_of(line)
-    if moved is None:
-        anew = _("Compute {loss} again after {line}.")
-    else:
+    anew = _("Compute {loss} again after {line}.")
+    if moved is not None:
         anew = _(
             "Compute {loss} again after {line}: repeat the lines that lead to it, from {forward} on, below {line}."
         )
-    said = anew.format(
-        loss=loss, line=wrote, forward=_spot(_first_line(step, moved, line)) if moved is not None else ""
+    return sentences(anew, *_or_moved(step)).format(
+        loss=_loss(step),
+        line=wording.line_of(line),
+        forward=_spot(_first_line(step, moved, line)) if moved is not None else "",
+        backward=wording.line_of(step.backward.callsite) if step.backward is not None else "",
     )
-    waits = step.in_common and step.reads_gradients
+
+
+def _or_moved(step: Stepped) -> Iterator[str]:
+    """Yield what is to be said of the step's place: below the backward only where that changes no gradients."""
     if step.backward is None and not step.reads_gradients:
-        also = _("Or run {line} after backward.").format(line=wrote)
+        yield _("Or run {line} after backward.")
     elif step.backward is None:
-        also = _(
+        yield _(
             "Or run {line} after backward, if it is to use these gradients as well: what a backward adds to "
             "`.grad` before the step becomes part of the step."
-        ).format(line=wrote)
-    elif not waits:
-        also = _("Or put {line} below {backward}.").format(line=wrote, backward=wording.line_of(step.backward.callsite))
-    elif step.step_has_gradients:
-        also = _("Do not just run its backward before {line}: that would add to the gradients that {line} uses.")
-        apart = _(
-            "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} below it."
         )
-        also = sentences(also, apart if step.filled - step.leaves else "").format(line=wrote)
+    elif not (step.in_common and step.reads_gradients):
+        yield _("Or put {line} below {backward}.")
+    elif not step.step_has_gradients:
+        yield _("Or put {line} below {backward}, so that it uses the gradients of that backward.")
     else:
-        also = _("Or put {line} below {backward}, so that it uses the gradients of that backward.").format(
-            line=wrote, backward=wording.line_of(step.backward.callsite)
-        )
-    return sentences(said, also)
+        yield _("Do not just run its backward before {line}: that would add to the gradients that {line} uses.")
+        if step.filled - step.leaves:
+            yield _(
+                "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} "
+                "below it."
+            )
 
 
 def _first_line(step: Stepped, forward: Callsite, line: Callsite) -> Callsite:
@@ -150,9 +153,8 @@ def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
     node = expressions.parse(reader.statement) if reader is not None else None
     if not isinstance(node, ast.Assign):
         return []
-    names = [entry for entry in ast.walk(node) if isinstance(entry, ast.Name)]
-    loaded = {entry.id for entry in names if isinstance(entry.ctx, ast.Load)}
-    bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in loaded]
+    read, names = variables_read(node), (entry for entry in ast.walk(node) if isinstance(entry, ast.Name))
+    bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in read]
     return bound if len(bound) in (1, len(carried)) else []
 
 
@@ -176,7 +178,7 @@ def cut_off(
         names: what a pass goes on from, as the loop calls it.
         carried: these tensors.
     """
-    loop = next((node for node in listing.around(used) if isinstance(node, LOOPS)), None)
+    loop = listing.loop_around(used)
     plain = isinstance(used, (ast.Expr, ast.Assign)) and listing.alone(used)
     if loop is None or not plain or not names or not all(_can_be_bound(name, here, loop) for name in names):
         return ()
@@ -186,13 +188,10 @@ def cut_off(
 def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
     """True if ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
     of the notebook leads to."""
-    node = expressions.parse(name)
-    if isinstance(node, ast.Name):
+    if name.isidentifier():
         return name in variables_bound(loop)
-    root = node
-    while isinstance(root, (ast.Attribute, ast.Subscript)):
-        root = root.value
-    return root is not node and isinstance(root, ast.Name) and root.id != "self" and site.function == "<module>"
+    root = expressions.root_name(expressions.parse(name))
+    return root not in (None, "self") and site.function == "<module>"
 
 
 def _too_old(step: Stepped, carried: list[Carried]) -> str:
@@ -201,17 +200,17 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
     known = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
     names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)
     made, wrote = old[0].made.callsite if old[0].made is not None else None, step.wrote.callsite
-    if made is None or wrote is None:
+    forward = ""
+    if made is not None and wrote is not None:
+        first, here = where_they_part(made.chain, wrote.chain)
+        forward = _spot(_first_line(step, first, here) if len(old) > 1 else first)
+    if not forward:
         said = _("Compute {names} again after {line}: results of the old values are outdated.")
-        return said.format(names=names, line=line)
-    if len(old) > 1:
+    elif len(old) > 1:
         said = _("Compute {names} again after {line}, from {forward} on: results of the old values are outdated.")
     else:
         said = _("Compute {names} again after {line}, by {forward}: results of the old values are outdated.")
-    forward = where_they_part(made.chain, wrote.chain)[0]
-    if len(old) > 1:
-        forward = _first_line(step, forward, where_they_part(wrote.chain, made.chain)[0])
-    return said.format(names=names, line=line, forward=_spot(forward))
+    return said.format(names=names, line=line, forward=forward)
 
 
 def _made_at(entry: Carried) -> int:

@@ -7,16 +7,16 @@ import ast
 import re
 
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused.about import About
-from inplace_magic.postmortem.refused.copies import SHAPE
+from inplace_magic.postmortem.refused.copies import COPIES
 from inplace_magic.postmortem.refused.facts import plain
 from inplace_magic.postmortem.refused.history import Bound
 from inplace_magic.postmortem.refused.subjects import Subject
 from inplace_magic.record.answer import Answer
 
 _VMAP_FILE = "vmap.py"
+_SHAPE = next(row for row in COPIES if row.code == "written-with-another-shape")
 
 
 def _made_inside(failure: Failure, subject: Subject, made: Bound | None) -> str | None:
@@ -41,7 +41,6 @@ _SHARED = About(
         "`torch.zeros` makes, is one tensor for all examples, with no place for the values of each, so PyTorch refused."
     ),
     N_("Give a new tensor instead of writing in place, and let the function return it."),
-    written=True,
     cure=_made_inside,
 )
 _OUT = About(
@@ -51,7 +50,6 @@ _OUT = About(
     N_("{line} writes its result into `out=` under `vmap`."),
     N_("`vmap` has no rule for functions that fill a given tensor."),
     N_("Drop `out=` and use what the function gives."),
-    written=True,
 )
 _DATA = About(
     "written-under-vmap",
@@ -60,7 +58,6 @@ _DATA = About(
     N_("{line} puts other data behind {tensor} under `vmap`."),
     N_("A tensor under `vmap` stands for all examples at once, and its data cannot be exchanged for another tensor's."),
     N_("Use the other tensor itself."),
-    written=True,
 )
 _NORM = About(
     "written-under-vmap",
@@ -94,22 +91,21 @@ _CAPTURED = About(
         "Hand {tensor} over as an argument, compute a new tensor and return it (`has_aux=True` returns more than the "
         "loss); or write into a copy, `{name}.clone()`, if only the function needs the values."
     ),
-    written=True,
 )
 
 
 def _of_another_shape(failure: Failure) -> Answer:
     """Explain a result that does not fit: under `vmap` the shapes in the text have the examples as a dimension."""
     mapped = any(frame.f_code.co_filename.endswith(_VMAP_FILE) for frame in failure.stack)
-    return (_SHARED if mapped else SHAPE)(failure)
+    return (_SHARED if mapped else _SHAPE)(failure)
 
 
-TRANSFORMS: tuple[Kind, ...] = (
-    _SHARED.kind,
-    Kind(SHAPE.code, re.compile(SHAPE.pattern, re.DOTALL), _of_another_shape, SHAPE.why),
-    _OUT.kind,
-    _DATA.kind,
-    _NORM.kind,
-    _RANDOM.kind,
-    _CAPTURED.kind,
+TRANSFORMS: tuple[About | Kind, ...] = (
+    _SHARED,
+    Kind(_SHAPE.code, re.compile(_SHAPE.pattern, re.DOTALL), _of_another_shape, _SHAPE.why),
+    _OUT,
+    _DATA,
+    _NORM,
+    _RANDOM,
+    _CAPTURED,
 )
