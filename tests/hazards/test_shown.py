@@ -169,6 +169,14 @@ def test_one_mistake_is_one_card(loaded_shell: Any, tmp_path: Path, program: str
     assert ran.alarms == [[(code, line)]] * 2, [report.to_text() for report in ran.reports]
 
 
+def test_a_step_that_a_detach_leaves_nothing_to_move_moves_without_it(loaded_shell: Any, tmp_path: Path) -> None:
+    ran = told(loaded_shell, tmp_path, NOTHING_MOVES)
+    for finding in ran.the("step-without-gradients"):
+        assert finding.diff.endswith("score = judge(made)")
+    cured = told(loaded_shell, tmp_path, NOTHING_MOVES.replace("made.detach()", "made"))
+    assert cured.codes == [set(), set()]
+
+
 def test_what_autograd_hands_to_a_function_has_not_the_name_of_an_argument(loaded_shell: Any, tmp_path: Path) -> None:
     for finding in told(loaded_shell, tmp_path, A_GRADIENT_WRITTEN_TWICE).the("expanded-tensor-written"):
         assert finding.variable == "force", "`heights` is what `grad` was asked about, and nobody wrote it"

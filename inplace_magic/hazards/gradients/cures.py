@@ -5,13 +5,20 @@ from __future__ import annotations
 import ast
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.out_of_place import receiver
-from inplace_magic.hazards.fixes.target import Fix, Written, removed
+from inplace_magic.hazards.fixes.out_of_place import behind_alias, receiver
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, removed
 from inplace_magic.language import spelled
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of
+
+
+def history_kept(write: Written) -> Fix | None:
+    """``judge(fake)`` for ``judge(fake.detach())``, where that cuts off all that a step could move."""
+    node = write.listing.expression_at(write.site)
+    kept = behind_alias(node) if node is not None else None
+    return fix_of(write.site, write.listing, [(node, write.listing.text(kept))] if node is not None and kept else ())
 
 
 def cleared_after_the_step(write: Written) -> Fix | None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.cures import history_kept
 from inplace_magic.hazards.gradients.unarrived import cuts
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
@@ -146,6 +147,7 @@ RULES = rules_of(
             "gradients ({named}), and they were cleared before the step. PyTorch gives no error."
         ),
         fix=N_("Clear the gradients before `backward` or after the step, not between the two."),
+        ways=(history_kept,),
         badges=Badges(wrote=N_("cleared here"), read=N_("moves nothing here"), origin=N_("filled here")),
     ),
     Row(
