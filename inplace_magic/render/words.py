@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
+from inplace_magic.language import bytes_of as bytes_of
 from inplace_magic.record.events import Mutation, Number, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -155,18 +156,6 @@ def place_in(site: Callsite | None, trace: Trace) -> str:
 def place_and_code(site: Callsite | None) -> str:
     """``model.py:31: x = self.relu(x)``; the place alone where the code is not known."""
     return f"{place(site)}: {code_of(site)}" if code_of(site) else place(site)
-
-
-def bytes_of(count: int) -> str:
-    """``160 B``, ``1.5 MiB``; a negative number keeps its sign."""
-    if abs(count) < 1024:
-        return f"{count} B"
-    amount = float(count)
-    for unit in ("KiB", "MiB", "GiB"):
-        amount /= 1024
-        if abs(amount) < 1024:
-            return f"{amount:.1f} {unit}"
-    return f"{amount / 1024:.1f} TiB"
 
 
 def said(word: str) -> str:
