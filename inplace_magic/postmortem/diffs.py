@@ -21,6 +21,7 @@ from inplace_magic.postmortem.forms import Change, change_of
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
+from inplace_magic.source.variables import variables_bound
 
 _MOST_STATEMENTS = 8
 _SEVERAL_TYPES = re.compile(r"\b(half|bfloat16|float16|float64|double|autocast|complex\w*)\b")
@@ -196,16 +197,14 @@ def _before_loops(listing: Listing, statement: ast.stmt, path: str, judged: Verd
     saving = {id(saver.where.node) for saver in judged.savers}
     root = path.partition(".")[0]
     for around in listing.around(statement):
-        if not isinstance(around, LOOPS) or any(
-            _rebinds(node, root) or id(node) in saving for node in ast.walk(around)
+        if (
+            not isinstance(around, LOOPS)
+            or root in variables_bound(around)
+            or any(id(node) in saving for node in ast.walk(around))
         ):
             break
         statement = around
     return statement
-
-
-def _rebinds(node: ast.AST, root: str) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == root
 
 
 def _compiles(listing: Listing, edits: Sequence[Edit]) -> bool:

@@ -21,7 +21,11 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
     value = machine.evaluate(machine, node.iter, frame)
     entries = entries_of(machine, value)
     passes: list[Value] = entries if entries is not None else [UNKNOWN, UNKNOWN]
-    exact = entries is not None and is_counted(machine, value) and not _can_break(node)
+    exact = (
+        entries is not None
+        and is_counted(machine, value)
+        and not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(node))
+    )
     if _fails_inside(machine, node, frame):
         last = _pass_of(machine, node, passes, frame)
         exact = exact and last is not None
@@ -40,10 +44,6 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
     machine.once = once
     machine.execute(machine, node.orelse, frame)
     return None
-
-
-def _can_break(node: ast.For | ast.AsyncFor) -> bool:
-    return any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(node))
 
 
 def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
@@ -118,8 +118,8 @@ def entries_of(machine: Machine, value: Value) -> list[Value] | None:
     for part in parts(value):
         items = machine.items_of(part)
         if items is not None:
-            keyed = items.keys is not None
-            found += [Constant(key) for key in items.keys or ()] if keyed and _is_dict(part) else items.entries
+            is_dict = items.keys is not None and (not isinstance(part, Live) or is_a(part.thing, dict))
+            found += [Constant(key) for key in items.keys or ()] if is_dict else items.entries
         elif isinstance(part, Tensors):
             found += [Tensors(part.memories, part.through or "view")] * 2
         elif isinstance(part, Live) and is_a(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
@@ -127,7 +127,3 @@ def entries_of(machine: Machine, value: Value) -> list[Value] | None:
         else:
             return None
     return found
-
-
-def _is_dict(value: Value) -> bool:
-    return not isinstance(value, Live) or is_a(value.thing, dict)

@@ -136,7 +136,8 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
 def construct(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value | None:
     """Return an object of a class of PyTorch's; None for other classes."""
     if of_class(kind, "param_groups") is MISSING and issubclass(kind, torch.optim.Optimizer):
-        if machine.texts.is_users(_file_of(kind)):
+        moves = of_class(kind, "step")
+        if type(moves) is FunctionType and machine.texts.is_users(moves.__code__.co_filename):
             return None
         return Stepping(memories_in(*given[:1], *(named[n] for n in ("params",) if n in named)))
     module = module_of(kind)
@@ -198,8 +199,3 @@ def call_made(
         machine.in_place(node, frame, nodes, given[0])
         return given[0]
     return machine.operation(node, frame, nodes, *given, *named.values(), *weights_of(made))
-
-
-def _file_of(kind: type) -> str:
-    start = of_class(kind, "step")
-    return start.__code__.co_filename if type(start) is FunctionType else ""

@@ -49,7 +49,7 @@ def operation(
         machine.operation(node, frame, nodes, *given)
         machine.write(node, frame, nodes, named["out"], recorded=False)
         return named["out"]
-    if _writes_gradients(name):
+    if name.startswith(("clip_grad", "unscale_")):  # which write no parameter
         return UNKNOWN
     if name in _BACKWARD_HOOKS and len(given) > 1:
         machine.backward_hooks.append(given[1])
@@ -106,11 +106,6 @@ _MOST_HOOKS = 64
 
 def _is_initial(name: str) -> bool:
     return name in _INITIAL or name.startswith(("xavier", "kaiming"))
-
-
-def _writes_gradients(name: str) -> bool:
-    """``clip_grad_norm_`` and its like, which write no parameter."""
-    return name.startswith(("clip_grad", "clip_grads", "unscale_"))
 
 
 def _in_place(name: str, given: list[Value], named: dict[str, Value], library: Any) -> bool:
