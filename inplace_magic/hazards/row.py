@@ -87,9 +87,16 @@ class Row:
 def rules_of(*table: Row, every_call: bool = False) -> tuple[Rule, ...]:
     """Return one rule for each code of a table, whose rows rest on something not having happened if `every_call`."""
     return tuple(
-        Rule(partial(findings, rows), {code: Cures(first.ways)}, first.gives_way, code, first.severity, every_call)
+        Rule(
+            partial(findings, rows),
+            {code: Cures(rows[0].ways)},
+            gives_way=rows[0].gives_way,
+            code=code,
+            severity=rows[0].severity,
+            every_call=every_call,
+            search=rows[0].search,
+        )
         for code, rows in grouped((row.code, row) for row in table).items()
-        for first in rows[:1]
     )
 
 
