@@ -91,9 +91,8 @@ def _is_mistaken(story: Story, reach: _Reach, earlier: _Write, second: CallEvent
     wide = _is_wider(reach, one, other) or _by_its_maker(story, *earlier)
     if loaded and not second.does("assigns") and _run(one) != _run(other):
         wide = wide or reach[one] < reach[_run(other)]
-    drawn = (
-        loaded and second.does("draws") and (reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other])
-    )
+    covers = reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other]
+    drawn = loaded and second.does("draws") and covers
     return wide or drawn or (bool(second.modules) and not first.modules and first.does("copies in"))
 
 
