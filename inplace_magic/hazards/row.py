@@ -45,6 +45,8 @@ class Found:
     severity: Severity | None = None
     saved_by: str | None = None
     """The node that keeps it, of what was saved."""
+    nbytes: int | None = None
+    """Of a finding about memory."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,7 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
         read_call=_index(read),
         tensor=found.tensor,
         call=_index(write),
+        nbytes=found.nbytes,
         badges=row.badges.translated(),
     )
 
