@@ -24,6 +24,7 @@ from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
+from inplace_magic.source.operands import operands_given
 
 _AT = attrgetter("at")
 _MOST = 512
@@ -157,12 +158,11 @@ class Ledger:
             return None
         if not site.direct:
             return self._handed(site, touch)
-        listed = expressions.operands(site.expression, method=call.does("method"))
-        nodes = [node for node in listed if not isinstance(node, ast.Constant)]
-        if len(nodes) == 1 and isinstance(nodes[0], (ast.List, ast.Tuple)):
-            nodes = list(nodes[0].elts)
-        if len(nodes) == len(call.inputs):
-            nodes = [nodes[next(at for at, meta in enumerate(call.inputs) if meta.tensor == tensor)]]
+        pairs = operands_given(call)
+        if pairs is not None:
+            nodes = [next(node for meta, node in pairs if meta.tensor == tensor)]
+        else:
+            nodes = expressions.operands(site.expression, method=call.does("method"))
         paths = (expressions.path_text(self._plain(node)) for node in nodes)
         found = list(dict.fromkeys(path for path in paths if path is not None))
         return found[0] if len(found) == 1 else None

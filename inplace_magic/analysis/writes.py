@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 
-from inplace_magic.analysis.accesses import Write, write_of
+from inplace_magic.analysis.accesses import Write, write_by, write_of
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
@@ -53,10 +53,7 @@ class Writes(Backwards, KnownNames):
         if storage not in self._writes_to_memory:
             if storage not in self.writes_to_storage and not self._is_written_unseen(storage):
                 return []
-            found = [
-                write_of(m.version_before, m.version_after, call.index, call, m, call.callsite)
-                for call, m in self.writes_to_storage.get(storage, ())
-            ]
+            found = [write_by(call, mutation) for call, mutation in self.writes_to_storage.get(storage, ())]
             counters = self._counters_on.get(storage, ()) if self.trace.unseen else ()
             added = self.added_to.get(storage, ())
             met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))

@@ -38,11 +38,25 @@ def can_bind_anew(write: Written) -> bool:
     leaf = write.is_of_a_leaf and refused != "view of a custom function written"  # seen before it got its history
     if leaf and not (refused in ("leaf written", "view of a leaf written") and path.isidentifier()):
         return False  # a parameter must stay the object that the optimizer knows
-    if not _assignable(write, path) or seen_by_others(write):
+    if not _assignable(write, path) or seen_by_others(write) or _is_asked_for_its_gradient(write):
         return False
     if not path.isidentifier():
         return True
     return _read_later(write, path) and not _meant_for_the_caller(write, path) and listing.alone(statement)
+
+
+def _is_asked_for_its_gradient(write: Written) -> bool:
+    """True if a later ``torch.autograd.grad`` asks for gradients of the written tensor: no graph leads to a new one."""
+    story, meta, after = write.story, write.meta, write.call
+    if meta is None or meta.storage is None or after is None:
+        return False
+    for call in story.given_memory(meta.storage):
+        backward = story.backwards.get(call.index)
+        if call.index > after.index and backward is not None and call.does("gives gradients"):
+            inputs = [each for each in call.inputs if each.node not in backward.roots]
+            if any(each.storage == meta.storage for each in inputs):
+                return True
+    return False
 
 
 def _assignable(write: Written, path: str) -> bool:
