@@ -12,7 +12,7 @@ from inplace_magic.hazards.all_rules import FOR_PADDLE, RULES
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules import saved_tensor_overwritten
-from inplace_magic.hazards.shown import shown
+from inplace_magic.hazards.shown import one_card_a_cure, shown
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.blindness import REPLAYED, was_said
@@ -53,8 +53,8 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
     if not any(hazard.raised for hazard, _weak in found) and (said := explained.of_the_error(story)) is not None:
         found.append((said, False))
     cures = {**explained.CURES, **{code: known for rule in rules for code, known in rule.cures.items()}}
-    cured = tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in shown(found))
-    return cured, tuple(faults)
+    cured = [_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in shown(found)]
+    return tuple(one_card_a_cure(cured)), tuple(faults)
 
 
 def _is_certain(story: Story, hazard: Hazard) -> bool:

@@ -96,8 +96,8 @@ PAST_AUTOGRAD = Row(
     Calls(write="write", read="read"),
     message=N_(
         "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
-        "write. Backward continues to {node} as if the write had not happened, so the gradient is wrong without an "
-        "error."
+        "write. Backward continues to {node} as if the write had not happened: the old values get the gradient of the "
+        "new ones, without an error."
     ),
     fix=N_(
         "Let PyTorch record it: {write_code} without `.data`, on a copy (`clone()`), or `torch.where`. If the gradient "

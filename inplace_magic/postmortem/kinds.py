@@ -17,6 +17,7 @@ from inplace_magic.postmortem.refused.paddle import PADDLE
 from inplace_magic.postmortem.refused.returned import GIVEN_BACK
 from inplace_magic.postmortem.refused.second_backward import SECOND
 from inplace_magic.postmortem.refused.shapes import SHAPES
+from inplace_magic.postmortem.refused.transforms import TRANSFORMS
 from inplace_magic.postmortem.refused.unused import UNUSED
 from inplace_magic.postmortem.refused.views import VIEWS
 from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
@@ -46,7 +47,7 @@ KINDS: tuple[Kind, ...] = (
             "after that, and its gradient would be wrong, so PyTorch refused."
         ),
     ),
-    *(row.kind if isinstance(row, About) else row for row in (*LEAVES, *VIEWS, *COPIES, *ENDED)),
+    *(row.kind if isinstance(row, About) else row for row in (*LEAVES, *VIEWS, *TRANSFORMS, *COPIES, *ENDED)),
     *SECOND,
     *SHAPES,
     *GIVEN_BACK,

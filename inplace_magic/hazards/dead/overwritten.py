@@ -48,7 +48,8 @@ def overwritten_unread(story: Story) -> Iterator[Found]:
                 tensor, late = later[1].tensor, second.modules and not first.modules
                 whole = story.bindings.name(tensor)
                 words = {"tensor": f"`{whole}`"} if whole else {}
-                yield Found({"line": second, "earlier": first}, tensor, words=words, fix=_INITIALISED if late else "")
+                message, fix = _A_PART if _by_its_maker(story, *earlier) else ("", _INITIALISED if late else "")
+                yield Found({"line": second, "earlier": first}, tensor, words=words, message=message, fix=fix)
 
 
 def _parameters(story: Story) -> list[int]:
@@ -144,6 +145,13 @@ def _is_read(story: Story, storage: int, since: int, until: int) -> bool:
     return False
 
 
+_A_PART = (
+    N_(
+        "{line} draws all of {tensor} anew, also the part that {earlier} had set, such as the zeros of a row for "
+        "padding. PyTorch gives no error."
+    ),
+    N_("Set that part again below {line_code}, under `torch.no_grad()`: for padding `weight[padding_idx] = 0`."),
+)
 _INITIALISED = N_('Keep the flag for "initialised" in a buffer (`register_buffer`), so that loading restores the flag.')
 
 RULES = rules_of(

@@ -23,7 +23,7 @@ from inplace_magic.hazards.fixes.target import Written, targets_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite, where_they_part
-from inplace_magic.source.chains import paths_read
+from inplace_magic.source.chains import is_called_by_autograd, paths_read
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, Listing, listing_of
 from inplace_magic.source.variables import variables_bound
@@ -134,6 +134,8 @@ def _meant_for_the_caller(write: Written, path: str) -> bool:
     """True if a helper wrote its argument and was called for nothing else."""
     caller = write.site.caller
     if path not in write.site.parameters or caller is None or write.another_name_sees_it:
+        return False
+    if is_called_by_autograd(write.site):
         return False
     return bool(caller.expression) and caller.statement.strip() == caller.expression.strip()
 

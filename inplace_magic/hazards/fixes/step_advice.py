@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -22,7 +23,9 @@ from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, Listing
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.targets import STORING
 from inplace_magic.source.variables import variables_bound, variables_read
 
 
@@ -57,7 +60,7 @@ def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str
     return sentences(anew, *_or_moved(step)).format(
         loss=_loss(step),
         line=wording.line_of(line),
-        forward=_spot(moved) if moved is not None else "",
+        forward=_spot(_first_line(step, moved, line)) if moved is not None else "",
         backward=wording.line_of(step.backward.callsite) if step.backward is not None else "",
     )
 
@@ -82,6 +85,46 @@ def _or_moved(step: Stepped) -> Iterator[str]:
                 "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} "
                 "below it."
             )
+
+
+def _first_line(step: Stepped, forward: Callsite, line: Callsite) -> Callsite:
+    """Return the place from which lines are to be repeated below `line`: of a loop its head, and ``loss = 0`` above
+    ``loss += part``."""
+    listing = listing_of(step.story.trace, forward)
+    statement = listing.statement_at(forward) if listing is not None else None
+    if listing is None or statement is None or not forward.same_function(line):
+        return forward
+    scope, first = listing.scope_of(statement), statement
+    for node in listing.around(statement):
+        if isinstance(node, ast.stmt) and node is not scope and not node.lineno <= line.line <= (node.end_lineno or 0):
+            first = node
+    inside = [node for node in ast.walk(scope) if isinstance(node, ast.stmt)]
+    built = {name for node in inside if first.lineno <= node.lineno < line.line for name in _built_on(node)}
+    begun = {
+        path_text(node.targets[0]): node for node in inside if isinstance(node, ast.Assign) and _above(node, first)
+    }
+    first = min([first, *(begun[name] for name in built & begun.keys())], key=lambda node: node.lineno)
+    if first is statement:
+        return forward
+    text = listing.lines[first.lineno - 1].strip()
+    return replace(forward, line=first.lineno, end_line=None, text=text, expression=text, statement=text)
+
+
+def _above(node: ast.stmt, first: ast.stmt) -> bool:
+    return node.lineno < first.lineno
+
+
+def _built_on(node: ast.stmt) -> set[str]:
+    """Return what a statement adds to: of ``loss += part``, ``loss = loss + part`` and ``losses.append(part)``."""
+    if isinstance(node, ast.AugAssign):
+        found = path_text(node.target)
+    elif isinstance(node, ast.Assign):
+        target = path_text(node.targets[0])
+        found = target if any(path_text(each) == target for each in ast.walk(node.value)) else None
+    else:
+        called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        found = path_text(called.value) if isinstance(called, ast.Attribute) and called.attr in STORING else None
+    return {found} if found is not None else set()
 
 
 def _cut_off(step: Stepped, carried: list[Carried]) -> str:
@@ -157,7 +200,10 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
     known = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
     names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)
     made, wrote = old[0].made.callsite if old[0].made is not None else None, step.wrote.callsite
-    forward = _spot(where_they_part(made.chain, wrote.chain)[0]) if made is not None and wrote is not None else ""
+    forward = ""
+    if made is not None and wrote is not None:
+        first, here = where_they_part(made.chain, wrote.chain)
+        forward = _spot(_first_line(step, first, here) if len(old) > 1 else first)
     if not forward:
         said = _("Compute {names} again after {line}: results of the old values are outdated.")
     elif len(old) > 1:

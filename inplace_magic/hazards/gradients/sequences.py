@@ -147,7 +147,10 @@ RULES = rules_of(
             "{backward} adds to {gradient}, which nothing cleared after {step} used it, so {next} uses the sum "
             "of the gradients of several steps. PyTorch gives no error."
         ),
-        fix=N_("Clear the gradients between two steps: `optimizer.zero_grad()`, or `model.zero_grad()`."),
+        fix=N_(
+            "Clear {gradient} between two steps: by the optimizer that holds its parameter (`optimizer.zero_grad()`), "
+            "or by `model.zero_grad()`."
+        ),
         ways=(cleared_after_the_step,),
         badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("used here")),
     ),

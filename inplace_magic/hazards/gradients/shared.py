@@ -53,13 +53,38 @@ def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
 
 
 def _sharing(story: Story, backward: int) -> set[int]:
-    """Return the nodes that a backward may have given the same gradient as a sibling."""
-    found: set[int] = set()
-    for user in story.executed[backward]:
+    """Return the nodes that a backward may have given the same gradient as a sibling that runs later."""
+    executed, found = story.executed[backward], set[int]()
+    entries = Counter(behind for user in executed for behind in story.nodes[user].next)
+    for user in executed:
         if story.nodes[user].does("passes gradient on"):
             following = {behind for behind in story.nodes[user].next if behind is not None}
-            found |= following if len(following) > 1 else set()
+            for node in following if len(following) > 1 else ():
+                others = [holder for other in following - {node} for holder in _holders(story, other)]
+                if any(entries[other] > 1 or _runs_later(story, other, node) for other in others):
+                    found.add(node)
     return found
+
+
+def _holders(story: Story, first: int) -> set[int]:
+    """Return a node, and those to which it hands the very gradient on that it was given."""
+    found, todo = set[int](), [first]
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            behind = story.nodes[node].next if story.nodes[node].does("passes gradient on") else ()
+            todo += [each for each in behind if each is not None]
+    return found
+
+
+def _runs_later(story: Story, one: int, other: int) -> bool:
+    """True if backward runs the first of two nodes after the second, once both have their gradients: it begins with the
+    leaves and then takes the youngest, which is through with its gradient before the next one may edit it."""
+    first, second = story.nodes[one], story.nodes[other]
+    if first.variable is not None:
+        return False
+    return first.sequence is None or second.sequence is None or first.sequence < second.sequence
 
 
 def added_to_what_was_kept(story: Story) -> Iterator[Found]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.unarrived import cuts
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
@@ -35,10 +37,20 @@ def cut_off(story: Story) -> Iterator[Found]:
             yield _found(story, filled, {"step": step, "backward": backward, "cut": cut}, step)
 
 
-def of_others(story: Story) -> Iterator[Found]:
-    """Yield the steps before which backward filled the gradients of other tensors."""
+def unarrived_at_all(story: Story) -> Iterator[Found]:
+    """Yield the lines that cut off what was computed from all that a step could move."""
     for step, backward, filled in _idle(story):
-        if filled.isdisjoint(step.held) and _cut(story, filled, step.held) is None:
+        found = story.once(cuts).get(step.callsite)
+        if found is not None and _cut(story, filled, step.held) is None:
+            both = _found(story, filled, {"step": step, "backward": backward}, step)
+            yield replace(both, calls={**found.calls, **both.calls}, words={**found.words, **both.words})
+
+
+def of_others(story: Story) -> Iterator[Found]:
+    """Yield the steps before which backward filled the gradients of other tensors, for a reason that is not known."""
+    for step, backward, filled in _idle(story):
+        known = step.callsite in story.once(cuts) or _cut(story, filled, step.held) is not None
+        if filled.isdisjoint(step.held) and not known:
             yield _found(story, filled, {"step": step, "backward": backward}, step)
 
 
@@ -147,6 +159,19 @@ RULES = rules_of(
         ),
         fix=N_("Keep the computed tensor as it is: no `nn.Parameter`, `detach()` or `.data` around it."),
         badges=Badges(wrote=N_("cut off here"), read=N_("moves nothing here"), origin=N_("ends at the new leaf here")),
+    ),
+    Row(
+        "step-without-gradients",
+        "silent",
+        unarrived_at_all,
+        Calls(write="cut", read="step", origin="backward"),
+        message=N_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. In {cut}, {code} {how}, so "
+            "{backward} filled the gradients of other tensors ({named}) and went no further back. PyTorch gives no "
+            "error."
+        ),
+        fix=N_("{cure}"),
+        badges=Badges(wrote=N_("cut off here"), read=N_("moves nothing here"), origin=N_("fills others here")),
     ),
     Row(
         "step-without-gradients",

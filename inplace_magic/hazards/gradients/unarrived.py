@@ -56,6 +56,16 @@ def unarrived(story: Story) -> Iterator[Found]:
         yield Found(calls, cut.leaf, *_words(story, cut, before, waiting))
 
 
+def cuts(story: Story) -> dict[Callsite | None, Found]:
+    """Return the first cut for each line that steps, by its place."""
+    found: dict[Callsite | None, Found] = {}
+    for each in unarrived(story):
+        step = each.calls["step"]
+        if isinstance(step, IdleStep):
+            found.setdefault(step.callsite, each)
+    return found
+
+
 def _waiting(story: Story) -> dict[int, IdleStep]:
     """Return the parameters that a step left out, which no backward in the whole watch came to and nobody else moved
     or filled, each with that step."""

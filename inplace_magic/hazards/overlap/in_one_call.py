@@ -23,7 +23,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.binding import can_bind_anew
 from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
-from inplace_magic.hazards.fixes.new_tensor import made_out_of_place
+from inplace_magic.hazards.fixes.new_tensor import cloned_first, made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
@@ -134,10 +134,19 @@ def expanded_written(story: Story) -> Iterator[Found]:
                 "shape": str(list(expanded.shape or ())),
                 "place": wording.place(made.callsite if made is not None else None),
             }
-            message = "" if whole is None else _IN_A_ROW
-            yield Found({"line": call, "origin": made}, mutation.tensor, words=words, message=message)
+            message, fix = ("", "") if whole is None else (_IN_A_ROW, "")
+            if made is None or made.callsite is None:
+                message, fix = _OF_NOBODY
+            yield Found({"line": call, "origin": made}, mutation.tensor, words=words, message=message, fix=fix)
 
 
+_OF_NOBODY = (
+    N_(
+        "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions: all of "
+        "them changed."
+    ),
+    N_("Give it memory of its own first: write into `.clone()` of it."),
+)
 _IN_A_ROW = N_(
     "{line} writes the rows of a tensor of shape {shape}, in which one element of memory stands for "
     "several positions ({origin_code}, {place}): what it wrote into one row shows in other rows as well."
@@ -184,6 +193,11 @@ def _is_read_as_rows(story: Story, call: CallEvent, whole: TensorMetadata) -> bo
     return any(each.looks_at_values for each in elsewhere)
 
 
+def _of_its_own(write: Written) -> Fix | None:
+    """``grad = grad.clone()`` above ``grad[0] = 0`` in a ``backward``: nobody's line made the tensor."""
+    return cloned_first(write) if write.hazard.origin is None and can_bind_anew(write) else None
+
+
 RULES = rules_of(
     Row(
         "overlapping-write",
@@ -221,6 +235,6 @@ RULES = rules_of(
             "({origin_code}, {place}): all of them changed."
         ),
         fix=N_("Give it memory of its own first: `.clone()` what {origin_code} gives."),
-        ways=(where_it_was_made,),
+        ways=(where_it_was_made, _of_its_own),
     ),
 )

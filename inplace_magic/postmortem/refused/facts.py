@@ -55,6 +55,11 @@ def owner_of(tensor: Any) -> Any:
     return describe.base(tensor) if describe.is_view(tensor) else tensor
 
 
+def plain(tensor: Any) -> bool:
+    """True if it is no stand-in of `torch.func` for another tensor, as `vmap` and `grad` make of their arguments."""
+    return not describe.attempt(lambda: describe.is_wrapped(tensor))
+
+
 def made_in_inference_mode(tensor: Any) -> bool:
     """True if it is an inference tensor."""
     with describe.NO_SUBCLASS_CODE():

@@ -166,8 +166,9 @@ class History:
         if given is None or not isinstance(statement, ast.AST):
             return None
         node = ast.copy_location(ast.Expr(given), given)
-        node.lineno = outer.place.line
-        node.end_lineno, node.col_offset, node.end_col_offset = outer.place.end_line, 0, 0
+        place = outer.place
+        node.lineno, node.end_lineno = place.line, place.end_line
+        node.col_offset, node.end_col_offset = place.column or 0, place.end_column or 0
         step = Step(node, outer.code.co_filename, outer.place.function, (), outer.place.caller)
         return Bound(path, given, "argument", step, frame - 1)
 
