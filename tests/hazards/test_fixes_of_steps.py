@@ -372,6 +372,29 @@ def test_what_is_no_step_is_not_said_to_go_by_gradients(tmp_path: Path) -> None:
     assert fix.endswith("Or put `net.load_state_dict(best.state_dict())` below `loss.backward()`.")
 
 
+def test_what_is_to_be_computed_anew_stands_between_step_and_backward_of_one_method(tmp_path: Path) -> None:
+    program = """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+                self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+            def learn(self, x):
+                out = self.net(x)
+                self.first, self.second = out.mean(), out.square().mean()
+                self.go_back()
+            def go_back(self):
+                self.first.backward(retain_graph=True)
+                self.opt.step()
+                self.second.backward()
+        Model().learn(torch.ones(5, 3))
+        """
+    ran = watched(tmp_path, program)
+    assert RAISES in str(ran.error)
+    assert "below `self.opt.step()`" in ran.report.hazards[0].fix
+    assert "go_back" not in ran.report.hazards[0].fix, "it steps and goes backward: below it is too late"
+
+
 @pytest.mark.parametrize(
     ("begun", "added", "first"),
     [

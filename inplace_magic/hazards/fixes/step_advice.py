@@ -43,7 +43,9 @@ def advice(story: Story, hazard: Hazard) -> str:
     moved = places[1] if step.saver is not None and len(places) > 1 else None
     if places[0].same_line(moved):
         moved = None  # both inside one call: the lines that part are further in
-    said = _computed_anew(step, places[0], moved)
+    late = step.backward.callsite if step.backward is not None else None
+    here = where_they_part(step.wrote.callsite.chain, late.chain)[0] if late is not None else places[0]
+    said = _computed_anew(step, here, moved)  # where one call steps and goes backward, between the two
     if hazard.severity == "silent" and hazard.tensor not in step.leaves:
         return sentences(
             said, _("Write under `torch.no_grad()` instead of through `.data`, so that PyTorch would notice.")
