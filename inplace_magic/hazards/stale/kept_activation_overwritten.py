@@ -29,11 +29,13 @@ def check(story: Story) -> Iterator[Hazard]:
     hooked = story.trace.kept_by_hooks or story.trace.hooked_calls
 
     def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+        kept = entries.get(mutation.tensor)
+        if kept == [] and not hooked:
+            return None
         held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
-        if mutation.tensor not in entries:
+        if kept is None:
             names = (name for tensor in held for name in story.names.get(tensor, ()))
-            entries[mutation.tensor] = [name for name in names if is_entry(name)]
-        kept = entries[mutation.tensor]
+            kept = entries[mutation.tensor] = [name for name in names if is_entry(name)]
         found = _kept_by_a_name(story, call, mutation, held, kept) if kept else None
         if found is not None or not (kept or hooked):
             return found
