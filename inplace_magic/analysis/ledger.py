@@ -23,7 +23,7 @@ from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import paths_in
+from inplace_magic.source.chains import argument_for, paths_in
 from inplace_magic.source.operands import operands_given
 
 _AT = attrgetter("at")
@@ -143,7 +143,7 @@ class Ledger:
             root, dot, rest = path.partition(".")
             if site.caller is None or root not in site.parameters or root in ("self", "cls"):
                 return
-            argument = expressions.parameter_argument(site.caller.expression, site.parameters, root)
+            argument = argument_for(site, root)
             if argument is None:
                 return
             outer = expressions.path_text(expressions.without_aliasing(argument, bindings.view_texts))

@@ -147,9 +147,16 @@ class Writes(Backwards, KnownNames):
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
         """Return the first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the
-        very parameters that it got where they are there already."""
+        very parameters that it got where they are there already. What call `before` runs within gave nothing yet: a
+        hook writes the gradient that ``torch.autograd.grad`` will give."""
         call = self._made.get(tensor)
-        return call if call is not None and call.index < before else None
+        return call if call is not None and call.index < before and not self._runs_within(before, call) else None
+
+    def _runs_within(self, index: int, call: CallEvent) -> bool:
+        inner = self.calls.get(index)
+        while inner is not None and inner.parent is not None and inner.parent != call.index:
+            inner = self.calls.get(inner.parent)
+        return inner is not None and inner.parent is not None
 
     @cached_property
     def _made(self) -> dict[int, CallEvent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_magic.postmortem.flow.events import Event, Where
 from inplace_magic.postmortem.flow.run import Flow
@@ -65,7 +65,7 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
     lines = _lines(best, only_first=True) | _lines(suspicions, only_first=True)
     certain = len(lines) == 1 and bool(fitting) and bool(asked.savers) and flow.reached and not flow.cut
     certain = certain and all(write.known for each in suspicions for write in each.first)
-    saving = {_key(each.saver.where): each.saver.where for each in suspicions}
+    saving = _by_line(each.saver.where for each in suspicions)
     rest = _lines(suspicions, only_first=False)
     listed = lines if certain else lines | {key: where for key, where in rest.items() if key not in lines}
     nodes = {(each.node.name, each.node.memory): each.node for each in suspicions if each.node is not None}
@@ -81,11 +81,24 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
 
 
 def _lines(suspicions: Iterable[Suspicion], *, only_first: bool) -> dict[tuple[str, int], Where]:
+    return _by_line(write.where for each in suspicions for write in (each.first if only_first else each.writes))
+
+
+def _by_line(places: Iterable[Where]) -> dict[tuple[str, int], Where]:
+    """Return one place for each line, with those of its callers that all places of the line have."""
     found: dict[tuple[str, int], Where] = {}
-    for each in suspicions:
-        for write in each.first if only_first else each.writes:
-            found.setdefault(_key(write.where), write.where)
+    for where in places:
+        found[_key(where)] = _common(found.setdefault(_key(where), where), where)
     return found
+
+
+def _common(one: Where, other: Where) -> Where:
+    mine, theirs = one.caller, other.caller
+    if mine is theirs:
+        return one
+    if mine is None or theirs is None or _key(mine) != _key(theirs):
+        return replace(one, caller=None)
+    return replace(one, caller=_common(mine, theirs))
 
 
 def _whatever_wrote(flow: Flow, asked: Asked) -> tuple[Where, ...]:
@@ -191,6 +204,3 @@ def _is_last_of_kind(write: Event, saver: Saver | None) -> bool:
     if saver is None or saver.written_by is None or not write.recorded or write.nodes is None:
         return True
     return bare_node(saver.written_by) in write.nodes
-
-
-__all__ = ["Asked", "Verdict", "verdict"]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import dis
+import enum
 import gc
 import os
 import re
@@ -85,7 +86,8 @@ class State:
     bound: list[Any] = field(default_factory=list)
     """Methods such as ``seen.append``, which ``deepcopy`` takes for functions."""
     shared: list[Any] = field(default_factory=list)
-    """Objects that copies share with their originals: modules, locks."""
+    """Objects that copies share with their originals: modules, locks, registers of abstract classes."""
+    optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
 
 
 def find_state(
@@ -239,18 +241,21 @@ class _Search:
         elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
             self.state.arrays.append(value)
             self.reach(value.base)
-        elif isinstance(value, types.ModuleType) or type(value).__module__ == "_thread":
+        elif isinstance(value, types.ModuleType) or type(value).__module__ in ("_thread", "_abc"):
             self.state.shared.append(value)
         elif _is_bound(value):
             self.state.bound.append(value)
             self.reach(value.__self__)
         elif not type(value).__module__.startswith(("IPython.", "ipykernel.")):
+            if isinstance(value, torch.optim.Optimizer):
+                self.state.optimizers.append(value)
             for more in gc.get_referents(value):
                 self.reach(more)
 
     def _function(self, function: types.FunctionType) -> None:
         self._seen.add(id(function.__globals__))
-        if function.__globals__ is self._namespace or self._is_own(function.__code__.co_filename):
+        own = function.__globals__ is self._namespace or self._is_own(function.__code__.co_filename)
+        if own:
             self.code(function.__code__, function.__globals__)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             try:
@@ -258,7 +263,7 @@ class _Search:
             except ValueError:  # a name that is not assigned yet
                 continue
             self._place(f"{function.__name__}.{name}", cell, None, value, always=not isinstance(value, FUNCTIONS))
-        for key in ("__defaults__", "__kwdefaults__"):
+        for key in ("__defaults__", "__kwdefaults__") if own else ():  # a library asks `default is MISSING`
             defaults = getattr(function, key)
             if defaults and not all(map(is_atom, defaults.values() if isinstance(defaults, dict) else defaults)):
                 self._place(f"{function.__name__}.{key}", function, key, defaults)
@@ -278,6 +283,8 @@ class _Search:
                     self.reach(part)
             elif isinstance(value, FUNCTIONS):
                 self.reach(value)
+            elif isinstance(cls, enum.EnumMeta):
+                self.reach(value)  # members cannot be set again, and are their own copies
             elif not name.startswith("__") and not hasattr(type(value), "__get__"):
                 self._place(f"{cls.__name__}.{name}", cls, name, value, always=True)
 

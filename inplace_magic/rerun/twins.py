@@ -72,6 +72,7 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
                 refused[place.label] = refusal.sentence
                 break  # its half-made copy is in the memo: begin anew without it
         else:
+            _complete_optimizers(state, memo)
             _hang_hooks(state, memo)
             pairs = [(each, memo[id(each)]) for each in state.tensors if memo.get(id(each), each) is not each]
             return Copies(places, given, refused, tuple((ref(each), ref(copied)) for each, copied in pairs))
@@ -180,6 +181,29 @@ def _as_type_of(tensor: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
         return base
     whole = base.as_strided((base.untyped_storage().nbytes() // base.element_size(),), (1,), 0)
     return whole.view(tensor.dtype)
+
+
+def _complete_optimizers(state: State, memo: dict[int, Any]) -> None:
+    """Give copied optimizers the attributes that ``Optimizer.__getstate__`` leaves out: those of a subclass, and hooks.
+
+    What hides a method of the class stays out, as a scheduler's ``step``, which is bound to the original.
+
+    Raises:
+        CopyError: an attribute cannot be copied.
+    """
+    done: set[int] = set()
+    own = [each for each in state.optimizers if type(each).__getstate__ is torch.optim.Optimizer.__getstate__]
+    while new := [each for each in own if id(each) in memo and id(each) not in done]:
+        for optimizer in new:  # an attribute may bring more copies, as that of an optimizer around another one
+            done.add(id(optimizer))
+            pickled = optimizer.__getstate__()
+            for name, value in list(vars(optimizer).items()):
+                if name in pickled or hasattr(type(optimizer), name):
+                    continue
+                try:
+                    vars(memo[id(optimizer)])[name] = _copy(f"`{type(optimizer).__name__}.{name}`", value, memo)
+                except _Refused as refusal:
+                    raise CopyError(refusal.sentence) from refusal.__cause__
 
 
 def _hang_hooks(state: State, memo: dict[int, Any]) -> None:

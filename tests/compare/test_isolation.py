@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
+import enum
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -177,6 +179,69 @@ def test_what_is_shared_stays_shared_and_a_view_counts_with_its_base() -> None:
         compare(step, inputs=(module, optimizer, base, base[:2]))
     assert base.tolist() == [0.0] * 3
     assert torch.equal(module.weight, before)
+
+
+class Kind(enum.Enum):
+    """Members that nobody can set again."""
+
+    NOISE = "noise"
+
+
+class Sampler(abc.ABC):
+    """An abstract class: Python keeps a register of its subclasses at it, which cannot be copied."""
+
+    calls: ClassVar[list[float]] = []
+
+    @abc.abstractmethod
+    def sample(self) -> torch.Tensor: ...
+
+
+class Ones(Sampler):
+    def sample(self) -> torch.Tensor:
+        self.calls.append(1.0)
+        return torch.ones(len(self.calls))
+
+
+def test_members_of_an_enum_and_abstract_classes_can_be_in_reach() -> None:
+    sampler = Ones()
+
+    def draw(kind: Kind) -> torch.Tensor:
+        assert kind is Kind.NOISE
+        return sampler.sample()
+
+    result = compare(draw, lambda kind: torch.ones(1) if kind is Kind.NOISE else draw(kind), inputs=(Kind.NOISE,))
+    assert result.agreement is not None
+    assert not result.agreement.differences
+    assert Sampler.calls == []
+
+
+class Around(torch.optim.SGD):
+    """An optimizer with attributes of its own, which ``Optimizer.__getstate__`` leaves out."""
+
+    def __init__(self, params: Any, inner: torch.optim.Optimizer | None = None) -> None:
+        super().__init__(params, lr=1.0)
+        self.inner, self.slow = inner, [torch.zeros(1)]
+
+
+def test_the_copy_of_an_optimizer_has_its_own_attributes_and_hooks() -> None:
+    weight, steps = nn.Parameter(torch.ones(1)), [0.0]
+    inner = Around([weight])
+    optimizer = Around([weight], inner)
+    inner.register_step_post_hook(lambda *_: steps.append(1.0))
+    scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer)  # whose `step` over the original's belongs to that
+
+    def step(optimizer: Around, scheduler: Any) -> None:
+        assert optimizer.inner is not None
+        (held,) = optimizer.param_groups[0]["params"]
+        held.grad = torch.ones(1)
+        optimizer.slow[0] += 1
+        optimizer.inner.step()
+        optimizer.step()
+        raise LookupError(f"{held.item():.2f} {optimizer.slow[0].item()} {len(steps)}")
+
+    with pytest.raises(CompareError, match=r"-0\.33 1\.0 2"):
+        compare(step, inputs=(optimizer, scheduler))
+    assert (weight.item(), optimizer.slow[0].item(), steps) == (1.0, 0.0, [0.0])
 
 
 def test_a_result_with_a_graph_cannot_be_copied_and_is_named() -> None:

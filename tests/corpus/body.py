@@ -22,12 +22,14 @@ import numpy
 import torch
 from corpus import stand_ins
 from empty_modes import EmptyDispatchMode
+from IPython.core.interactiveshell import InteractiveShell
 from torch.utils.hooks import RemovableHandle
 
 import inplace_magic
 from inplace_magic.report import Report
+from inplace_magic.watching.last import note
 
-Mode = Literal["plain", "empty", "calls", "ops", "cells"]
+Mode = Literal["plain", "empty", "calls", "ops", "cells", "plain cells"]
 """`empty` is a dispatch mode that does nothing, without a watch: what it changes is no fault of level `ops`."""
 DEPTH = 6
 TRAIN = """\
@@ -122,8 +124,8 @@ def run(text: str, mode: Mode, checkout: Path, folder: Path) -> Outcome:
     exec(compile(first.text, first.file, "exec"), names)
     outcome = Outcome()
     _seed()
-    if mode == "cells":
-        _as_notebook(rest, names, outcome, checkout)
+    if mode in ("cells", "plain cells"):
+        _as_notebook(rest, mode, names, outcome, checkout)
     else:
         _as_script(rest, mode, names, outcome, checkout)
     outcome.state |= _state(names)
@@ -142,7 +144,7 @@ def _as_script(rest: list[Cell], mode: Mode, names: dict[str, Any], outcome: Out
             for code in codes:
                 exec(code, names)
     except BaseException as raised:
-        error = raised
+        error = sys.last_value = raised
         outcome.error = f"{type(raised).__name__}: {raised}"
     if watch is not None:
         watch.leave()
@@ -150,14 +152,15 @@ def _as_script(rest: list[Cell], mode: Mode, names: dict[str, Any], outcome: Out
     outcome.state["random"] = _random()
     if watch is not None:
         _look(lambda: watch.stop(namespace=names, error=error), outcome, checkout)
+        note(watch.report)
 
 
-def _as_notebook(rest: list[Cell], names: dict[str, Any], outcome: Outcome, checkout: Path) -> None:
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell(user_ns=names)
+def _as_notebook(rest: list[Cell], mode: Mode, names: dict[str, Any], outcome: Outcome, checkout: Path) -> None:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance(user_ns=names)
     shell.run_line_magic("load_ext", "inplace_magic")
-    shell.run_line_magic("inplace_watch", "on")
+    if mode == "cells":
+        shell.run_line_magic("inplace_watch", "on")
     before = inplace_magic.last_report()
     for cell in rest:
         started = time.process_time()

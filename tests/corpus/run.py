@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,11 +100,17 @@ def place_of(driver: Driver, checkouts: Path) -> Path:
 
 def try_in_fork(driver: Driver, mode: Mode, checkout: Path) -> Outcome:
     """Return the outcome of a run in a process of its own; one that dies or hangs has an error."""
+    given, problem = in_fork(lambda place: asdict(body.run(driver.text, mode, checkout, place)), checkout)
+    return Outcome(error=problem) if given is None else Outcome(**given)
+
+
+def in_fork(work: Callable[[Path], Any], checkout: Path) -> tuple[Any, str]:
+    """Return what `work` gives, plain data, in a process of its own with a folder of its own; and, if None, why."""
     with tempfile.TemporaryDirectory(prefix="corpus") as folder:
         place = Path(folder)
         process = os.fork()
         if process == 0:
-            _child(driver, mode, checkout, place)
+            _child(work, checkout, place)
         deadline = time.monotonic() + 10 * LIMIT
         while (ended := os.waitpid(process, os.WNOHANG)) == (0, 0):
             if time.monotonic() > deadline:
@@ -113,13 +119,13 @@ def try_in_fork(driver: Driver, mode: Mode, checkout: Path) -> Outcome:
                 break
             time.sleep(0.01)
         if ended == (0, 0) or (os.WIFSIGNALED(ended[1]) and os.WTERMSIG(ended[1]) == signal.SIGXCPU):
-            return Outcome(error=f"longer than {LIMIT} s")
-        if not (place / "outcome.json").exists():
-            return Outcome(error=f"ended with {ended[1]}: {(place / 'output').read_text(errors='replace')[-2500:]}")
-        return Outcome(**json.loads((place / "outcome.json").read_text()))
+            return None, f"longer than {LIMIT} s"
+        if not (place / "given.json").exists():
+            return None, f"ended with {ended[1]}: {(place / 'output').read_text(errors='replace')[-2500:]}"
+        return json.loads((place / "given.json").read_text()), ""
 
 
-def _child(driver: Driver, mode: Mode, checkout: Path, place: Path) -> None:
+def _child(work: Callable[[Path], Any], checkout: Path, place: Path) -> None:
     output = os.open(place / "output", os.O_WRONLY | os.O_CREAT)
     used = int(time.process_time())
     resource.setrlimit(resource.RLIMIT_CPU, (used + LIMIT, used + LIMIT + 10))
@@ -131,8 +137,7 @@ def _child(driver: Driver, mode: Mode, checkout: Path, place: Path) -> None:
         os.chdir(place / "work")
         sys.path[:2] = [str(checkout)]
         sys.argv = ["driver.py"]
-        outcome = body.run(driver.text, mode, checkout, place)
-        (place / "outcome.json").write_text(json.dumps(asdict(outcome)))
+        (place / "given.json").write_text(json.dumps(work(place)))
         status = 0
     except BaseException:
         import traceback
@@ -246,6 +251,21 @@ def summary(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
+def wanted(named: Sequence[str], checkouts: Path) -> Iterator[tuple[Driver, Path]]:
+    """Yield the drivers that are named, or all, and their work trees; this process is prepared to be forked."""
+    torch.set_num_threads(1)
+    sys.dont_write_bytecode = True
+    stand_ins.on_cpu()
+    for driver in drivers():
+        if not any(part in driver.repository for part in named or [""]):
+            continue
+        checkout = place_of(driver, checkouts.resolve())
+        if checkout.exists():
+            yield driver, checkout
+        else:
+            print(f"{driver.repository}: no {checkout}; git clone it and check {driver.commit[:12]} out")
+
+
 def main() -> int:
     """Run what the command line names; the exit status is 1 where a watched run was not the same."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -253,17 +273,8 @@ def main() -> int:
     parser.add_argument("--checkouts", type=Path, required=True)
     parser.add_argument("--save", type=Path, help="a file of results, one repository a line")
     given = parser.parse_args()
-    named = given.repositories or [""]
-    wanted = [driver for driver in drivers() if any(part in driver.repository for part in named)]
-    torch.set_num_threads(1)
-    sys.dont_write_bytecode = True
-    stand_ins.on_cpu()
     results = []
-    for driver in wanted:
-        checkout = place_of(driver, given.checkouts.resolve())
-        if not checkout.exists():
-            print(f"{driver.repository}: no {checkout}; git clone it and check {driver.commit[:12]} out")
-            continue
+    for driver, checkout in wanted(given.repositories, given.checkouts):
         result = judge(driver, checkout)
         results.append(result)
         print(told(result), flush=True)

@@ -220,6 +220,28 @@ def test_a_helper_is_told_with_the_line_that_called_it() -> None:
     assert site.caller.text == "rate(scores.detach(), y)"
 
 
+def test_of_two_lines_that_called_a_helper_none_is_named_by_chance() -> None:
+    text = program("""
+        def act(h):
+            y = torch.sigmoid(h)  # saves
+            y.add_(1)  # writes
+            return y.sum()
+        def both(x):
+            return act(x) + 1
+        x = torch.randn(3, requires_grad=True)
+        low = both(x)
+        high = both(x * 2)
+        (low + high).backward()
+    """)
+    answer = Failed(text).certain()
+    for site, mark in ((answer.mutation, "writes"), (answer.saved, "saves")):
+        assert site is not None
+        assert [site.line] == lines_of(text, mark)
+        assert site.caller is not None  # both lines call it by this one
+        assert site.caller.text == "return act(x) + 1"
+        assert site.caller.caller is None
+
+
 def test_the_answer_says_what_the_error_and_the_graph_say() -> None:
     answer = Failed(program(PROGRAMS["chain of methods"])).certain()
     assert (answer.expected_version, answer.found_version) == (0, 2)
@@ -267,3 +289,18 @@ def test_a_function_that_a_library_called_is_followed_by_itself(tmp_path: Path, 
     assert answer.certain
     assert answer.mutation is not None
     assert (answer.mutation.file, answer.mutation.line) == (str(path), 6)
+
+
+def test_an_argument_is_said_to_come_from_the_line_that_called_inside_a_function_too() -> None:
+    found = Failed(
+        program(
+            """
+            def clipped(image):
+                return image.clamp_(0, 1)
+            def main():
+                return clipped(torch.rand(3, requires_grad=True))
+            main()
+            """
+        )
+    ).certain()
+    assert "It came from `return clipped(torch.rand(3, requires_grad=True))`" in found.message

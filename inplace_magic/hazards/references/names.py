@@ -17,7 +17,7 @@ from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_last_step, is_entry, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import paths_in
+from inplace_magic.source.chains import argument_for, paths_in
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 
@@ -55,7 +55,7 @@ def _argument_for(story: Story, call: CallEvent, mutation: Mutation, owned: Owne
     bound = story.bindings.scopes.get((site.function, path), ())
     if any(at < call.index and tensor not in story.calls[at].gave_back for at, tensor in bound):
         return None  # bound anew, and not as ``x = x.float()`` does where `x` has that dtype
-    argument = expressions.parameter_argument(site.caller.expression, site.parameters, path)
+    argument = argument_for(site, path)
     if argument is None:
         return None
     outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))

@@ -13,7 +13,7 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import level, paths_in, paths_read
+from inplace_magic.source.chains import argument_for, level, paths_in, paths_read
 from inplace_magic.source.operands import operands_given
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
@@ -109,7 +109,7 @@ def _is_in_the_next_run(story: Story, at: Callsite, owned: Owned, names: Names) 
             continue
         if not any(given == got for given, got in story.aliases.pairs(alias)):
             continue
-        argument = expressions.parameter_argument(site.caller.expression, site.parameters, alias.source)
+        argument = argument_for(site, alias.source)
         path, targets = expressions.path_text(argument), site.caller.bound
         if path is not None and targets is not None and path not in targets:
             return True

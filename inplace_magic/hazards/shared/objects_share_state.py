@@ -137,7 +137,12 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
 def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
     """Return the finding on an object that was copied without its tensors."""
     written, call = past.copy.path, past.call
-    if past.read is None:
+    if past.read is None and past.original.path == written:
+        message = _(
+            "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the very "
+            "tensors of the object it was copied from. PyTorch gives no error."
+        )
+    elif past.read is None:
         message = _(
             "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
             "very tensors of the original. PyTorch gives no error."

@@ -14,10 +14,12 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.of_origin import (
+    copied_where_taken,
     second_name_copied,
     snapshot_taken,
     state_copied_where_taken,
 )
+from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.origins import scaled_before
 from inplace_magic.hazards.rule import row
@@ -233,6 +235,11 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     )
 
 
+def _copied_where_kept(write: Written) -> Fix | None:
+    """``state["previous"] = grad.clone()``: a copy of what belongs to no graph."""
+    return copied_where_taken(write) if write.meta is not None and not write.meta.requires_grad else None
+
+
 RULES = (
     row(
         "same-memory-compared",
@@ -242,5 +249,6 @@ RULES = (
         second_name_copied,
         state_copied_where_taken,
         slot_bound_anew,
+        _copied_where_kept,
     ),
 )

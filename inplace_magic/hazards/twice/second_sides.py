@@ -12,6 +12,7 @@ from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.chains import argument_for
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 _MOST_STEPS = 64
@@ -104,7 +105,7 @@ def _held_since(story: Story, site: Callsite, name: str, tensor: int, before: in
         return None
     if name not in site.parameters or site.caller is None:
         return since
-    path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, name))
+    path = expressions.path_text(argument_for(site, name))
     outer = _held_since(story, site.caller, path, tensor, before) if path is not None else None
     return since if outer is None else outer if since is None else min(since, outer)
 
