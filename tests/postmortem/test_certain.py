@@ -56,6 +56,19 @@ PROGRAMS = {
         F.relu(y, True)  # writes
         y.sum().backward()
     """,
+    "beside numbers that nothing saves": """
+        def draw():
+            numbers = torch.randint(1, 5, (4,))
+            numbers[0] = 1
+            return numbers.clone()
+        def norm(x):
+            std = x.std(-1, keepdim=True)  # saves
+            std.relu_()  # writes
+            return x / (std + 1)
+        w = nn.Parameter(torch.randn(5, 4))
+        for _ in range(3):
+            norm(w[draw()]).sum().backward()
+    """,
     "step of an optimizer": """
         D = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
         opt = torch.optim.SGD(D.parameters(), lr=0.1)
