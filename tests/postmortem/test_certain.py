@@ -69,6 +69,22 @@ PROGRAMS = {
         for _ in range(3):
             norm(w[draw()]).sum().backward()
     """,
+    "layers of a list of lists": """
+        class Act(nn.Module):
+            def forward(self, x):
+                y = torch.exp(x)  # saves
+                y += 1  # writes
+                return y
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.levels = nn.ModuleList(nn.ModuleList([nn.Linear(3, 3), Act()]) for _ in range(2))
+            def forward(self, x):
+                for linear, act in self.levels:
+                    x = act(linear(x))
+                return x
+        Net()(torch.randn(2, 3)).sum().backward()
+    """,
     "step of an optimizer": """
         D = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
         opt = torch.optim.SGD(D.parameters(), lr=0.1)
