@@ -19,7 +19,7 @@ import make_rules  # noqa: E402  # beside this file
 from postmortem.refused import Program, programs, run, texts  # noqa: E402
 
 from inplace_magic.language import LANGUAGES, _, use_language  # noqa: E402
-from inplace_magic.postmortem.errors import KINDS  # noqa: E402
+from inplace_magic.postmortem.kinds import KINDS  # noqa: E402
 
 FOLDERS = {"en": "errors", "zh": "zh/errors"}
 """Folder of the pages in docs/, by language."""

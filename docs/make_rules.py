@@ -79,7 +79,8 @@ def rules() -> list[Rule]:
 def _read(rule: FromCode) -> Rule:
     folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
     if rule.code:
-        return Rule(module, folder, (rule.code,), rule.severity, page_of(rule.code) or "", rule.code)
+        codes = tuple(rule.cures)
+        return Rule(module, folder, codes, rule.severity, page_of(codes[0]) or "", rule.code)
     file = f"{folder}/{module}.py"
     tree = ast.parse((HAZARDS / file).read_text(encoding="utf-8"))
     codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
@@ -111,7 +112,7 @@ def _constant(node: ast.stmt) -> str | None:
 
 def page(rule: Rule) -> str:
     """The page of a rule as Markdown."""
-    title = f"`{rule.codes[0]}`" if len(rule.codes) == 1 else rule.module.replace("_", " ").capitalize()
+    title = f"`{rule.codes[0]}`" if len(rule.codes) == 1 else rule.name.replace("-", " ").capitalize()
     codes = "" if len(rule.codes) == 1 else "Findings: " + ", ".join(f"`{code}`" for code in rule.codes) + ".\n\n"
     return (
         f"# {title}\n\n{codes}Severity: **{rule.severity}**, {SEVERITIES[rule.severity]}.\n\n{_markdown(rule.text)}\n\n"

@@ -169,3 +169,15 @@ def _catalogue(name: str) -> catalogues.NullTranslations:
         other.add_fallback(found)
         found = other
     return found
+
+
+def bytes_of(count: int) -> str:
+    """``160 B``, ``1.5 MiB``; a negative number keeps its sign."""
+    if abs(count) < 1024:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("KiB", "MiB", "GiB"):
+        amount /= 1024
+        if abs(amount) < 1024:
+            return f"{amount:.1f} {unit}"
+    return f"{amount / 1024:.1f} TiB"

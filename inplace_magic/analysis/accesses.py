@@ -55,7 +55,7 @@ class Accesses(SortedCalls):
         for call in self.writing:
             for mutation in call.mutations:
                 if mutation.counter is not None:
-                    found.setdefault(mutation.counter, []).append(_write(call, mutation))
+                    found.setdefault(mutation.counter, []).append(write_by(call, mutation))
         for unseen in self.trace.unseen:
             write = write_of(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
             found.setdefault(unseen.counter, []).append(write)
@@ -268,5 +268,6 @@ def _call_index(entry: tuple[CallEvent, Mutation]) -> int:
     return entry[0].index
 
 
-def _write(call: CallEvent, mutation: Mutation) -> Write:
+def write_by(call: CallEvent, mutation: Mutation) -> Write:
+    """Return a write of a call's."""
     return write_of(mutation.version_before, mutation.version_after, call.index, call, mutation, call.callsite)

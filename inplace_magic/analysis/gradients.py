@@ -1,7 +1,7 @@
 """What happened to each gradient, in order: one list of events for each memory, and one letter for each event.
 
 ``w.grad`` after two backwards, a step and ``zero_grad(set_to_none=False)`` has the letters ``aasc``. So a bad sequence
-can be searched for by a regular expression (``hazards/gradients/table.py``).
+can be searched for by a regular expression (``hazards/gradients/sequences.py``).
 """
 
 from __future__ import annotations

@@ -23,7 +23,8 @@ from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import paths_in
+from inplace_magic.source.chains import argument_for, paths_in
+from inplace_magic.source.operands import operands_given
 
 _AT = attrgetter("at")
 _MOST = 512
@@ -142,7 +143,7 @@ class Ledger:
             root, dot, rest = path.partition(".")
             if site.caller is None or root not in site.parameters or root in ("self", "cls"):
                 return
-            argument = expressions.parameter_argument(site.caller.expression, site.parameters, root)
+            argument = argument_for(site, root)
             if argument is None:
                 return
             outer = expressions.path_text(expressions.without_aliasing(argument, bindings.view_texts))
@@ -157,12 +158,11 @@ class Ledger:
             return None
         if not site.direct:
             return self._handed(site, touch)
-        listed = expressions.operands(site.expression, method=call.does("method"))
-        nodes = [node for node in listed if not isinstance(node, ast.Constant)]
-        if len(nodes) == 1 and isinstance(nodes[0], (ast.List, ast.Tuple)):
-            nodes = list(nodes[0].elts)
-        if len(nodes) == len(call.inputs):
-            nodes = [nodes[next(at for at, meta in enumerate(call.inputs) if meta.tensor == tensor)]]
+        pairs = operands_given(call)
+        if pairs is not None:
+            nodes = [next(node for meta, node in pairs if meta.tensor == tensor)]
+        else:
+            nodes = expressions.operands(site.expression, method=call.does("method"))
         paths = (expressions.path_text(self._plain(node)) for node in nodes)
         found = list(dict.fromkeys(path for path in paths if path is not None))
         return found[0] if len(found) == 1 else None

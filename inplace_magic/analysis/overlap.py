@@ -12,14 +12,20 @@ import math
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.filled import filled
 
+if TYPE_CHECKING:
+    from inplace_magic.analysis.story import Story
+
 _CLIP = 8
 _MOST = 65_536
 _MOST_TRIED = 10_000
+_VIEWS_OF_VIEWS = 3
+"""Steps of ``for row in x: row[1:].mul_(2)`` that are followed back."""
 
 
 _region = filled(Region)
@@ -186,6 +192,32 @@ def writes_one_element_twice(region: Region) -> bool:
     clipped = Region(region.offset, tuple(min(size, _clip(len(region.shape))) for size in region.shape), region.strides)
     offsets = [offset for _, offset in _elements(clipped)]
     return len(offsets) != len(set(offsets))
+
+
+def repeats_elements(meta: TensorMetadata) -> bool:
+    """True if one element of memory is known to stand for several positions of a tensor."""
+    region = region_of(meta)
+    return region is not None and writes_one_element_twice(region)
+
+
+def views_back(story: Story, tensor: int, before: int) -> Iterator[tuple[int, CallEvent]]:
+    """(tensor, the call that took it as a view) of a tensor, of what that was taken of, and so on."""
+    for _step in range(_VIEWS_OF_VIEWS):
+        made = story.innermost_new(tensor, before)
+        if made is None or made.kind != "view" or not made.inputs:
+            return
+        yield tensor, made
+        tensor, before = made.inputs[0].tensor, made.index
+
+
+def repeating(story: Story, tensor: int, before: int) -> CallEvent | None:
+    """Return the call that laid several positions of a tensor on one element, behind the views that were taken of its
+    result; else the one that made the tensor."""
+    for _tensor, view in views_back(story, tensor, before):
+        taken_of = region_of(view.inputs[0])
+        if taken_of is not None and not writes_one_element_twice(taken_of):
+            return view
+    return story.innermost_new(tensor, before)
 
 
 def _clip(dimensions: int) -> int:

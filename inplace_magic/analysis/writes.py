@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 
-from inplace_magic.analysis.accesses import Write, write_of
+from inplace_magic.analysis.accesses import Write, write_by, write_of
 from inplace_magic.analysis.backwards import Backwards
 from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
@@ -53,10 +53,7 @@ class Writes(Backwards, KnownNames):
         if storage not in self._writes_to_memory:
             if storage not in self.writes_to_storage and not self._is_written_unseen(storage):
                 return []
-            found = [
-                write_of(m.version_before, m.version_after, call.index, call, m, call.callsite)
-                for call, m in self.writes_to_storage.get(storage, ())
-            ]
+            found = [write_by(call, mutation) for call, mutation in self.writes_to_storage.get(storage, ())]
             counters = self._counters_on.get(storage, ()) if self.trace.unseen else ()
             added = self.added_to.get(storage, ())
             met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
@@ -150,9 +147,16 @@ class Writes(Backwards, KnownNames):
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
         """Return the first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the
-        very parameters that it got where they are there already."""
+        very parameters that it got where they are there already. What call `before` runs within gave nothing yet: a
+        hook writes the gradient that ``torch.autograd.grad`` will give."""
         call = self._made.get(tensor)
-        return call if call is not None and call.index < before else None
+        return call if call is not None and call.index < before and not self._runs_within(before, call) else None
+
+    def _runs_within(self, index: int, call: CallEvent) -> bool:
+        inner = self.calls.get(index)
+        while inner is not None and inner.parent is not None and inner.parent != call.index:
+            inner = self.calls.get(inner.parent)
+        return inner is not None and inner.parent is not None
 
     @cached_property
     def _made(self) -> dict[int, CallEvent]:

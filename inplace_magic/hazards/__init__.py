@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.hazards import explained
-from inplace_magic.hazards.all_rules import FOR_PADDLE, NEED_EVERY_CALL, RULES
-from inplace_magic.hazards.cures import with_fix
+from inplace_magic.hazards.all_rules import FOR_PADDLE, RULES
 from inplace_magic.hazards.finding import SEVERITIES, Hazard, Severity
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules import saved_tensor_overwritten
-from inplace_magic.hazards.shown import shown
+from inplace_magic.hazards.shown import one_card_a_cure, shown
 from inplace_magic.hazards.wording import of_an_older_version
 from inplace_magic.language import _, use_language
 from inplace_magic.record.blindness import REPLAYED, was_said
@@ -35,7 +34,7 @@ def _rules_for(trace: Trace) -> tuple[Rule, ...]:
     rules = FOR_PADDLE if trace.framework == "paddle" else RULES
     has_gaps = bool(trace.calls) and trace.calls[-1].index - trace.calls[0].index >= len(trace.calls)
     has_gaps = has_gaps or was_said(REPLAYED, trace.blindness)
-    return tuple(rule for rule in rules if not (has_gaps and rule.name in NEED_EVERY_CALL))
+    return tuple(rule for rule in rules if not (has_gaps and rule.every_call))
 
 
 def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...], tuple[str, ...]]:
@@ -54,8 +53,8 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
     if not any(hazard.raised for hazard, _weak in found) and (said := explained.of_the_error(story)) is not None:
         found.append((said, False))
     cures = {**explained.CURES, **{code: known for rule in rules for code, known in rule.cures.items()}}
-    cured = tuple(_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in shown(found))
-    return cured, tuple(faults)
+    cured = [_cured(story, hazard, cures.get(hazard.code, Cures()), faults) for hazard in shown(found)]
+    return tuple(one_card_a_cure(cured)), tuple(faults)
 
 
 def _is_certain(story: Story, hazard: Hazard) -> bool:
@@ -72,7 +71,7 @@ def find_cure(story: Story, hazard: Hazard) -> Hazard:
 
 def _cured(story: Story, hazard: Hazard, cures: Cures, faults: list[str]) -> Hazard:
     try:
-        return of_an_older_version(with_fix(story, hazard, cures))
+        return of_an_older_version(cures.applied(story, hazard))
     except Exception as fault:  # containment: a finding without a diff is worth more than none
         faults.append(
             _("No fix for {code} ({fault}). Please report it.").format(

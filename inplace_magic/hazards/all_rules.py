@@ -1,31 +1,24 @@
 """All rules, in the order in which they run.
 
-A new rule is a module with ``RULE``, its check and its cures, and one entry in :data:`RULES`.
+A new rule is a module with its rows, or its check and its cures, and one entry in :data:`RULES`.
 """
 
 from __future__ import annotations
 
-from inplace_magic.hazards.arrays import (
-    array_shares_memory,
-    buffer_gathered,
-)
+from inplace_magic.hazards.arrays import array_shares_memory, buffer_gathered
 from inplace_magic.hazards.dead import dropped, overwritten, unread
-from inplace_magic.hazards.gradients import table
-from inplace_magic.hazards.handed import (
-    argument_written,
-    default_argument_written,
-)
-from inplace_magic.hazards.notes import could_be_in_place, graph_grows, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.gradients import another_loss, history, sequences, shared, steps, sums, unarrived
+from inplace_magic.hazards.handed import argument_written, default_argument_written
+from inplace_magic.hazards.notes import graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
-from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, overlap_refused, swapped
+from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, swapped
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
     graph_used_twice,
-    leaf_written,
     recomputed_with_other_values,
+    refused,
     saved_tensor_overwritten,
     saved_values_changed,
-    view_written,
 )
 from inplace_magic.hazards.shared import (
     copy_shares_parameters,
@@ -49,7 +42,7 @@ RULES: tuple[Rule, ...] = (
     saved_values_changed.RULE,
     graph_used_twice.RULE,
     graph_grows.RULE,
-    recomputed_with_other_values.RULE,
+    *recomputed_with_other_values.RULES,
     *in_one_call.RULES,
     *swapped.RULES,
     *in_turn.RULES,
@@ -59,7 +52,13 @@ RULES: tuple[Rule, ...] = (
     *overwritten.RULES,
     *run_again.RULES,
     buffer_gathered.RULE,
-    *table.RULES,
+    *sequences.RULES,
+    *another_loss.RULES,
+    *sums.RULES,
+    *steps.RULES,
+    *unarrived.RULES,
+    *history.RULES,
+    *shared.RULES,
     alias_written.RULE,
     written_as_two.RULE,
     *joined.RULES,
@@ -72,31 +71,14 @@ RULES: tuple[Rule, ...] = (
     initial_value_written.RULE,
     *objects_share_state.RULES,
     copy_shares_parameters.RULE,
-    array_shares_memory.RULE,
+    *array_shares_memory.RULES,
     parts.RULE,
     argument_written.RULE,
     *compared.RULES,
-    leaf_written.RULE,
-    view_written.RULE,
-    overlap_refused.RULE,
+    *refused.RULES,
     in_place_saved_nothing.RULE,
-    could_be_in_place.RULE,
     kept_by_the_graph.RULE,
 )
-
-
-NEED_EVERY_CALL = table.REST_ON_WHAT_DID_NOT_HAPPEN | frozenset(
-    rule.name
-    for rule in (
-        *unread.RULES,
-        *overwritten.RULES,
-        *in_turn.RULES,
-        *run_again.RULES,
-    )
-)
-"""The rules that rest on something not having happened. Where calls were forgotten it may have, or within a replay of a
-CUDA graph, so they are silent."""
-
 
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)
 """The rules that run on Paddle's tensors."""

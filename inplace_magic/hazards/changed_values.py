@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from inplace_magic.analysis import put_back
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.language import _, sentences
+from inplace_magic.hazards.row import Calls, Found, Row
+from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import class_around
 
 
-def written_past_autograd(story: Story, rule: str) -> Iterator[Hazard]:
-    """Yields a finding for each write of a result that was used afterwards and that a backward went through."""
+def written_past_autograd(story: Story) -> Iterator[Found]:
+    """Yield each write of a result that was used afterwards and that a backward went through."""
     behind = {
         output.tensor: call.inputs[0]
         for call in story.doing("gives data")
@@ -39,7 +39,9 @@ def written_past_autograd(story: Story, rule: str) -> Iterator[Hazard]:
             if read is None or _put_back(story, behind, result, read):
                 continue
             if not read.does("normalises scores"):
-                yield _hazard(story, rule, call, mutation, used, read)
+                variable = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(used.tensor)
+                words = {"node": story.nodes[used.node].name if used.node is not None else ""}
+                yield Found({"write": call, "read": read}, mutation.tensor, variable, words)
 
 
 def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata]:
@@ -87,34 +89,21 @@ def _used_by(story: Story, write: CallEvent, result: TensorMetadata) -> CallEven
     return None
 
 
-def _hazard(
-    story: Story, rule: str, call: CallEvent, mutation: Mutation, result: TensorMetadata, read: CallEvent
-) -> Hazard:
-    variable = story.bindings.written_name(call, mutation.tensor) or story.bindings.name(result.tensor)
-    made = story.nodes[result.node].name if result.node is not None else ""
-    return finding(
-        rule,
-        "warning",
-        message=sentences(
-            _("{write} overwrote {tensor} through `.data`, and {read} uses the new values.").format(
-                tensor=f"`{variable}`" if variable else _("a tensor"),
-                write=wording.spot(call.callsite),
-                read=wording.spot(read.callsite),
-            ),
-            _(
-                "PyTorch did not record that write. Backward continues to {node} as if the write had not "
-                "happened, so the gradient is wrong without an error."
-            ).format(node=made),
-        ),
-        fix=_(
-            "Let PyTorch record it: {line} without `.data`, on a copy (`clone()`), or `torch.where`. If the gradient "
-            "is to pass as if nothing was written, say so: `x + (new - x).detach()`."
-        ).format(line=wording.line_of(call.callsite)),
-        variable=variable,
-        read=read,
-        tensor=mutation.tensor,
-        write=call,
-    )
+PAST_AUTOGRAD = Row(
+    "saved-values-changed",
+    "warning",
+    written_past_autograd,
+    Calls(write="write", read="read"),
+    message=N_(
+        "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
+        "write. Backward continues to {node} as if the write had not happened: the old values get the gradient of the "
+        "new ones, without an error."
+    ),
+    fix=N_(
+        "Let PyTorch record it: {write_code} without `.data`, on a copy (`clone()`), or `torch.where`. If the gradient "
+        "is to pass as if nothing was written, say so: `x + (new - x).detach()`."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -128,9 +117,14 @@ class Change:
 
     @property
     def callsite(self) -> Callsite | None:
-        if self.call is not None:
-            return self.call.callsite
-        return self.foreign.callsite if self.foreign is not None else None
+        """Where it was made; None where nobody saw that."""
+        made = self.call or self.foreign
+        return made.callsite if made is not None else None
+
+    @property
+    def is_uncounted(self) -> bool:
+        """True if a call made it that counts no write."""
+        return self.mutation is not None and self.mutation.version_before == self.mutation.version_after
 
 
 def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
@@ -205,7 +199,7 @@ def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTen
             return index
     if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
         return None
-    if is_of_a_leaf(story, saved) and (story.executed or not story.has_live_scalar(node)):
+    if saved.storage in story.trained_memories and (story.executed or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
@@ -226,25 +220,15 @@ def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
     """True if `call` wrote in the ``backward`` of a custom ``Function`` and `node` lies behind that function's node:
     the same backward came to it afterwards."""
     nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
-    site = call.callsite
-    while site is not None:
-        owner, _, method = site.function.rpartition(".")
-        if method == "backward":
-            name = f"{owner.rpartition('.')[2]}Backward"
-            running = {number for number in nodes if story.nodes[number].name == name}
-            return node.node in nodes and node.node in story.reached(running) and node.node not in running
-        site = site.caller
-    return False
+    owner = class_around(call.callsite, "backward")
+    if owner is None:
+        return False
+    name = f"{owner.rpartition('.')[2]}Backward"
+    running = {number for number in nodes if story.nodes[number].name == name}
+    return node.node in nodes and node.node in story.reached(running) and node.node not in running
 
 
 def _is_parameter(story: Story, saved: SavedTensor, change: Change) -> bool:
     tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
     meta = story.observations.get(tensor) if tensor is not None else None
     return meta is not None and meta.is_trainable
-
-
-def is_of_a_leaf(story: Story, saved: SavedTensor) -> bool:
-    """True if the memory that was saved is that of a leaf that requires grad: of a parameter, or of a view of it."""
-    tensors = story.bindings.by_storage.get(saved.storage, ()) if saved.storage is not None else ()
-    known = (story.observations.get(tensor) for tensor in tensors)
-    return any(meta is not None and meta.is_trainable for meta in known)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import Proof, retold
@@ -26,6 +27,10 @@ class Badges:
     """Instead of ``read here``: ``gets the older result here``."""
     origin: str = ""
     """Instead of ``made here``: ``handed over here``."""
+
+    def translated(self) -> Badges:
+        """Return them in the reader's language."""
+        return Badges(*(_(text) if text else "" for text in (self.wrote, self.read, self.origin)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +109,10 @@ def finding(
     origin: Callsite | None = None,
     badges: Badges = Badges(),  # frozen
 ) -> Hazard:
-    """Return a finding about one write.
+    """Return a finding about one write, by the fields of :class:`Hazard`.
 
     Args:
-        code: of the rule.
-        severity: how bad it is.
-        message: what happened.
-        fix: one change that cures it.
-        write: the write, or the call that made it.
-        tensor: the written tensor.
-        variable: the code's name for it.
-        read: the call that read the new values.
-        at: the place of the read, if not that of the call.
-        origin: where the tensor came from.
-        badges: words for the lines.
+        at: the place of the read, if not that of the call that read.
     """
     seen = write.call if isinstance(write, Write) else write
     return Hazard(

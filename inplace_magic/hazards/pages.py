@@ -44,4 +44,4 @@ def _names() -> dict[str, str]:
         for value in vars(sys.modules[rule.module]).values()
         if isinstance(value, str) and _CODE.fullmatch(value)
     }
-    return several | {rule.code: rule.code for rule in RULES if rule.code}
+    return several | {code: rule.code for rule in RULES if rule.code for code in rule.cures}

@@ -1,14 +1,21 @@
-"""What a rule is: a check of a story, and for each code of its findings how they are cured."""
+"""What a rule is: a check of a story, and for each code of its findings how they are cured.
+
+The ways to a diff are tried in their order, and the first that is certain, and holds on paper, wins. Certain means:
+told from the syntax of the user's lines and from the trace, and the patched program means what the program meant
+before, save for the overwritten values. Where no way is certain there is no diff, and a sentence must do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard, Severity
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.paper import leaves_a_write, said_of
+from inplace_magic.hazards.fixes.target import Fix, Written, written
+from inplace_magic.source.hunks import diff
 
 Way = Callable[[Written], Fix | None]
 """A change of the user's lines; None where it is not certain that it cures."""
@@ -27,6 +34,18 @@ class Cures:
     another_name_sees_it: bool = False
     """The finding is that another name sees the write, and so shall not be bound to the new tensor as well."""
 
+    def applied(self, story: Story, hazard: Hazard) -> Hazard:
+        """Return the finding with its diff and the price of it; with advice where no fix can be derived."""
+        write = written(story, hazard, another_name_sees_it=self.another_name_sees_it) if self.ways else None
+        fixes = (way(write) for way in self.ways) if write is not None else iter(())
+        for fix in fixes:
+            if write is not None and fix is not None and not leaves_a_write(write, fix):
+                text = diff(fix.site, fix.listing, fix.edits)
+                said = fix.sentence or said_of(text) or hazard.fix
+                return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=said)
+        said = next((text for advice in self.advice if (text := advice(story, hazard))), hazard.fix)
+        return replace(hazard, fix=said)
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -43,6 +62,9 @@ class Rule:
     the module."""
     severity: Severity = "silent"
     """Of most of its findings, for its page; read where `code` is given."""
+    every_call: bool = False
+    """True if it rests on something not having happened. Where calls were forgotten it may have, or within a replay of
+    a CUDA graph, so it is silent."""
 
     @property
     def module(self) -> str:

@@ -73,12 +73,13 @@ class Stepped:
         story, since = self.story, self.wrote.index
         if self.backward is None or self.saver is None:
             return []
-        reached = story.reached(story.backwards[self.backward.index].roots)
-        nodes = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
-        stale = {node.node for node in nodes if self._is_stale(node.call)}
-        way = story.descendants(stale) & reached
-        if not all(_since(story, root) > since for root in story.backwards[self.backward.index].roots):
+        roots = story.backwards[self.backward.index].roots
+        if not all(_since(story, root) > since for root in roots):
             return []
+        reached = story.reached(roots)
+        savers = {call.index for call in _savers(story, self.wrote, self.leaves, reached)}
+        made = (story.nodes[number] for number in reached)
+        way = story.descendants({node.node for node in made if node.variable is None and node.call in savers}) & reached
         found: dict[int, Carried] = {}
         for number in sorted(way):
             reader = story.calls.get(story.nodes[number].call or -1)
@@ -90,10 +91,6 @@ class Stepped:
                     recurrent = carried.recurrent and not self._in_one_pass(carried.reader, carried.made)
                     found.setdefault(meta.tensor, replace(carried, recurrent=recurrent))
         return list(found.values())
-
-    def _is_stale(self, call: int | None) -> bool:
-        saver = self.story.calls.get(call) if call is not None else None
-        return saver is not None and saver.index < self.wrote.index and saver.got(self.leaves)
 
     def _in_one_pass(self, line: Callsite | None, made: CallEvent | None) -> bool:
         """True if what a line reads was made by another line above the step, and the step stands above the line."""
@@ -128,18 +125,18 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
         return None
     backward = backward_after(story, hazard)
     filled = filled_by(story, backward) if backward is not None else frozenset()
-    savers = _savers(story, wrote, leaves, backward) if backward is not None else ()
+    reached = story.reached(story.backwards[backward.index].roots) if backward is not None else set()
+    savers = tuple(call for call in _savers(story, wrote, leaves, reached) if call.callsite is not None)
     last = story.calls.get(hazard.saved_call) if hazard.saved_call is not None else None
     return Stepped(story, wrote, leaves, backward, filled, savers[0] if savers else last, savers)
 
 
-def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], backward: CallEvent) -> tuple[CallEvent, ...]:
-    """The calls whose graphs the step outdated for that backward. What comes after them is to be computed again."""
-    reached = story.reached(story.backwards[backward.index].roots)
-    made = (node for node in story.trace.nodes if node.node in reached and node.variable is None)
-    savers = {node.call for node in made if node.call is not None}
-    found = [story.calls[call] for call in sorted(savers) if call in story.calls and call < wrote.index]
-    return tuple(call for call in found if call.got(leaves) and call.callsite is not None)
+def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], reached: set[int]) -> list[CallEvent]:
+    """Return the calls whose graphs, among these nodes, the step outdated. What comes after them is to be computed
+    again."""
+    made = {story.nodes[node].call for node in reached if story.nodes[node].variable is None}
+    found = (story.calls[call] for call in sorted(call for call in made if call is not None) if call in story.calls)
+    return [call for call in found if call.index < wrote.index and call.got(leaves)]
 
 
 def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:

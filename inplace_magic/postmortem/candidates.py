@@ -204,6 +204,3 @@ def _is_last_of_kind(write: Event, saver: Saver | None) -> bool:
     if saver is None or saver.written_by is None or not write.recorded or write.nodes is None:
         return True
     return bare_node(saver.written_by) in write.nodes
-
-
-__all__ = ["Asked", "Verdict", "verdict"]

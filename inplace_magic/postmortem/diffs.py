@@ -208,6 +208,3 @@ def _compiles(listing: Listing, edits: Sequence[Edit]) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-__all__ = ["diff_of"]

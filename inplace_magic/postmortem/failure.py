@@ -1,17 +1,19 @@
-"""What a failure left, as plain data: the error, its text, the user's frames of its traceback, names and cells."""
+"""What a failure left, as plain data: the error, its text, the user's frames of its traceback, names and cells; and a
+row of the table of errors."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FrameType
 
 from inplace_magic.postmortem.texts import Cell, Cells, Texts
+from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
-__all__ = ["Cell", "Cells", "Failure", "UserFrame"]
+__all__ = ["Cell", "Cells", "Failure", "Kind", "UserFrame"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,3 +71,15 @@ class Failure:
     def scopes(self) -> tuple[Mapping[str, object], ...]:
         """The names in sight where it was raised: those of the innermost function first, the namespace last."""
         return (*(frame.names for frame in reversed(self.frames) if frame.names), self.namespace)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of errors."""
+
+    code: str
+    """That of a watch's finding where there is one."""
+    pattern: re.Pattern[str]
+    explain: Callable[[Failure], Answer | None]
+    why: str = ""
+    """Why PyTorch refuses it, in one sentence; marked for the catalogues."""

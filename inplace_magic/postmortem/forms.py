@@ -157,6 +157,3 @@ def _is_last_read(listing: Listing, statement: ast.stmt, path: str) -> bool:
     later = [node for node in listing.inside(scope) if isinstance(node, ast.Name) and node.id == path]
     in_loop = any(isinstance(node, LOOPS) for node in listing.around(statement))
     return not in_loop and all(node.lineno <= statement.lineno for node in later)
-
-
-__all__ = ["Change", "change_of"]

@@ -24,7 +24,7 @@ CODE = "saved-tensor-overwritten"
 
 def explain_overwritten(failure: Failure) -> Answer:
     """Return the line that wrote, where the facts leave one; else those that can have."""
-    found, expected = _number(failure, "found"), _number(failure, "expected")
+    found, expected = (None if (text := failure.match[name]) is None else int(text) for name in ("found", "expected"))
     facts = _facts(failure, found)
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
     holders = holders_in(failure.scopes)
@@ -34,32 +34,24 @@ def explain_overwritten(failure: Failure) -> Answer:
     saver = saver or judged.node
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
-    saved = _site(failure, judged.saver) if judged.saver is not None else None
-    saved_by, variable = (saver.name or None) if saver is not None else None, names[0] if names else None
-    return Answer(
+    diff = attempt(lambda: diff_of(failure, flow, judged)) if judged.certain else None
+    told = Answer(
         code=CODE,
-        message=words.overwritten(
-            candidates,
-            saved,
-            certain=judged.certain,
-            saved_by=saved_by,
-            variable=variable,
-            expected=expected,
-            found=found,
-        ),
+        message="",
         error=failure.said,
         place=failure.raised.place if failure.raised is not None else failure.place,
         candidates=candidates,
         certain=judged.certain,
-        saved=saved,
-        saved_by=saved_by,
+        saved=_site(failure, judged.saver) if judged.saver is not None else None,
+        saved_by=(saver.name or None) if saver is not None else None,
         expected_version=expected,
         found_version=found,
-        variable=variable,
-        fix=words.change(candidates[0], steps=judged.steps) if judged.certain else None,
-        diff=attempt(lambda: diff_of(failure, flow, judged)) if judged.certain else None,
+        variable=names[0] if names else None,
+        fix=words.change(candidates[0], diff, steps=judged.steps) if judged.certain else None,
+        diff=diff,
         limits=tuple(_limits(facts, flow)),
     )
+    return replace(told, message=words.overwritten(told))
 
 
 def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
@@ -81,11 +73,6 @@ def _written_by(saver: Saver, holders: Holders) -> Saver:
 def _site(failure: Failure, where: Where) -> Callsite:
     caller = _site(failure, where.caller) if where.caller is not None else None
     return failure.texts.site(where.filename, where.node, where.function, caller)
-
-
-def _number(failure: Failure, group: str) -> int | None:
-    text = failure.match[group]
-    return int(text) if text is not None else None
 
 
 def _facts(failure: Failure, found: int | None) -> Refused:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType, MemberDescriptorType, MethodType
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from types import FunctionType, MappingProxyType, MemberDescriptorType, MethodType
 from typing import Any
 
 
 class Missing:
-    """What stands for an attribute that an object does not keep."""
+    """What stands for an object that nothing keeps under a name, or that cannot be read."""
+
+
+MISSING = Missing()
+_TABLES = ("_parameters", "_buffers", "_modules")
 
 
 def is_a(thing: Any, kinds: type | tuple[type, ...]) -> bool:
@@ -26,31 +32,44 @@ def module_of(kind: type) -> str:
     return str(type.__dict__["__module__"].__get__(kind))
 
 
-def stored(thing: Any) -> dict[str, Any]:
-    """Return the attributes that an object keeps in its ``__dict__``."""
+def is_any_tensor(value: object) -> bool:
+    """True if it is a tensor of a framework that is loaded."""
+    kinds = (getattr(sys.modules.get(name), "Tensor", None) for name in ("torch", "paddle"))
+    return issubclass(type(value), tuple(kind for kind in kinds if isinstance(kind, type)))
+
+
+def stored(thing: Any) -> Mapping[str, Any]:
+    """Return the attributes that an object, or a class, keeps in its ``__dict__``."""
     try:
         found = object.__getattribute__(thing, "__dict__")
     except AttributeError:
         return {}
-    return found if type(found) is dict else {}
+    return found if type(found) in (dict, MappingProxyType) else {}
 
 
-def lookup(thing: Any, name: str) -> Any:
-    """Return an attribute that an object or its class keeps; ``Missing`` where there is none. A property is given as
-    such."""
+def kept(thing: Any, name: str) -> Any:
+    """Return what an object keeps under a name itself, its class left aside, a module also in its tables; ``MISSING``
+    where there is nothing."""
     own = stored(thing)
     if name in own:
         return own[name]
-    for table in ("_parameters", "_buffers", "_modules"):
-        entries = own.get(table)
-        if type(entries) is dict and name in entries:
+    for table in _TABLES:
+        entries: Any = own.get(table)
+        if type(entries) in (dict, OrderedDict) and name in entries:
             return entries[name]
-    found = of_class(type(thing), name)
-    if type(found) is MemberDescriptorType:
+    return MISSING
+
+
+def lookup(thing: Any, name: str) -> Any:
+    """Return an attribute that an object or its class keeps; ``MISSING`` where there is none. A property is given as
+    such."""
+    own = kept(thing, name)
+    found = of_class(type(thing), name) if own is MISSING else own
+    if own is MISSING and type(found) is MemberDescriptorType:
         try:
             return found.__get__(thing)
         except AttributeError:
-            return Missing
+            return MISSING
     return found
 
 
@@ -60,7 +79,7 @@ def of_class(kind: type, name: str) -> Any:
         entries = type.__dict__["__dict__"].__get__(base)
         if name in entries:
             return entries[name]
-    return Missing
+    return MISSING
 
 
 def unwrapped(function: Any, is_users: Callable[[str], bool]) -> tuple[Any, bool]:

@@ -2,59 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from inplace_magic.language import _, sentences
+from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
-
-
-def overwritten(
-    candidates: Sequence[Callsite],
-    saved: Callsite | None,
-    *,
-    certain: bool,
-    saved_by: str | None,
-    variable: str | None,
-    expected: int | None,
-    found: int | None,
-) -> str:
-    """Say who wrote, who had saved, and the versions; what is unknown is left out or called so."""
-    what = f"`{variable}`" if variable is not None else _("a tensor")
-    if certain:
-        first = _("{line} overwrote {what}, which backward still needs.").format(line=_line(candidates[0]), what=what)
-    elif len(candidates) > 1:
-        first = _("Backward still needs {what}, which was overwritten by one of {count} lines: {lines}.").format(
-            what=what, count=len(candidates), lines="; ".join(map(_line, candidates[:_MOST_LINES]))
-        )
-    elif candidates:
-        first = _("Backward still needs {what}, which was overwritten: likely by {line}.").format(
-            what=what, line=_line(candidates[0])
-        )
-    else:
-        first = _("Backward still needs {what}, which was overwritten; no line that did so was found.").format(
-            what=what
-        )
-    return sentences(first, _saver(saved, saved_by), _versions(expected, found))
-
 
 _MOST_LINES = 4
 
 
-def change(line: Callsite, *, steps: bool) -> str:
-    """Say what to change about the line that wrote; nobody has tried it."""
+def overwritten(answer: Answer) -> str:
+    """Say who wrote, who had saved, and the versions; what is unknown is left out or called so."""
+    what = f"`{answer.variable}`" if answer.variable is not None else _("a tensor")
+    lines = [_line(each) for each in answer.candidates[:_MOST_LINES]]
+    if answer.certain:
+        first = _("{line} overwrote {what}, which backward still needs.")
+    elif len(lines) > 1:
+        first = _("Backward still needs {what}, which was overwritten by one of {count} lines: {lines}.")
+    elif lines:
+        first = _("Backward still needs {what}, which was overwritten: likely by {line}.")
+    else:
+        first = _("Backward still needs {what}, which was overwritten; no line that did so was found.")
+    told = first.format(what=what, line=lines[0] if lines else "", lines="; ".join(lines), count=len(answer.candidates))
+    return sentences(told, _saver(answer), _versions(answer))
+
+
+def change(line: Callsite, diff: str | None, *, steps: bool) -> str:
+    """Say what to change about the line that wrote, as the diff has it where there is one; nobody has tried it."""
     if steps:
         return _("Compute {loss} again after {line}.").format(loss=_("the loss"), line=_line(line))
+    old, new = ([row[1:].strip() for row in (diff or "").splitlines() if row[:1] == sign] for sign in "-+")
+    if len(old) == len(new) == 1:
+        return _("Make a new tensor: write {new} instead of {old}.").format(new=f"`{new[0]}`", old=f"`{old[0]}`")
     text = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
     return text.format(line=_line(line))
 
 
-def _saver(saved: Callsite | None, node: str | None) -> str:
-    if saved is not None and node is not None:
-        return _("{line} had saved it for its gradient (`{node}`).").format(line=_line(saved), node=node)
-    return "" if node is None else _("`{node}` had saved it for its gradient.").format(node=node)
+def _saver(answer: Answer) -> str:
+    if answer.saved_by is None:
+        return ""
+    if answer.saved is None:
+        return _("`{node}` had saved it for its gradient.").format(node=answer.saved_by)
+    text = _("{line} had saved it for its gradient (`{node}`).")
+    return text.format(line=_line(answer.saved), node=answer.saved_by)
 
 
-def _versions(expected: int | None, found: int | None) -> str:
+def _versions(answer: Answer) -> str:
+    expected, found = answer.expected_version, answer.found_version
     if expected is None or found is None:
         return ""
     return _("It was saved at version {expected} and is at version {found} now.").format(expected=expected, found=found)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
+from inplace_magic.proving.lost import holder_without_the_write
 from inplace_magic.record.outcomes import Difference
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
-from inplace_magic.source.hunks import moved
+from inplace_magic.source.hunks import moved, new_lines
 
 ALARM = ("error", "silent", "warning")
 MOST_DIFFERENCES = 20
@@ -29,6 +31,8 @@ class _Cured:
     ran: Ran
     changes: Changes
     together: bool
+    lost_for: str
+    """What keeps its old values, since the write goes elsewhere; empty if nothing does."""
 
 
 def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Proof:
@@ -63,6 +67,11 @@ def is_contradicted(proof: Proof) -> bool:
     return any(each.template in (words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT) for each in proof.told)
 
 
+def is_lost(proof: Proof) -> bool:
+    """True if the proof says that the write is lost with the fix."""
+    return any(each.template == words.LOST for each in proof.told)
+
+
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
     """Return the errors of the gradients as written, for a silent finding about saved values only."""
     if hazard.severity != "silent" or hazard.saved is None:
@@ -92,7 +101,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
     ran = bench.run(changes)
     if ran.failure is not None:
         return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
-    return _Cured(ran, changes, together)
+    return _Cured(ran, changes, together, holder_without_the_write(report, hazard, patched, changes))
 
 
 def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
@@ -105,6 +114,7 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
     if meant.failure is not None:
         same = same_bits(bench.first_loss, ran.outcome.roots)
         told = Told(words.SAME_LOSS if same else words.REFUSED)
+        more = (*((words.of_lost(cured.lost_for),) if cured.lost_for else ()), *more)
         return _by_slope(bench, cured, (told,), more, gradient_errors=errors)
     lost = [name for group, name in meant.outcome.values if group == "gradient" and name.endswith(".grad")]
     lost = [name for name in lost if ("gradient", name) not in ran.outcome.values]
@@ -116,6 +126,8 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
         return proof_of("not tried", Told(words.OWN_HOOKS), *more)
     if not differences and hazard.severity == "silent" and hazard.saved is None:
         return proof_of("not tried", Told(words.SAME_NUMBERS), *more)  # which are wrong, as the finding says
+    if not differences and cured.lost_for:
+        return proof_of("other numbers", words.of_lost(cured.lost_for), *more, gradient_errors=errors)
     if not differences:
         return proof_of("proven", Told(words.PROVEN), *more, gradient_errors=errors)
     if not bench.is_deterministic:
@@ -153,11 +165,10 @@ def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
     return _Apart(told, agreement.differences[:MOST_DIFFERENCES], same_gradients)
 
 
-_CUTS = re.compile(
-    r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled"
-    r"|\bdef (backward|vjp)\b|\.register_\w*hook\b"
-)
-"""Words in a text that can make a gradient differ from the derivative of the loss: a cut, or a custom backward."""
+_CUTS = re.compile(r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled")
+_OWN_GRADIENT = re.compile(r"\bdef (backward|vjp)\b|\.register_\w*hook\b")
+"""Words in a text that can make a gradient differ from the derivative of the loss: a cut; a gradient of the program's
+own, which stays its own in a line that a fix changes."""
 
 
 def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[Told, ...], **facts: Any) -> Proof:
@@ -176,10 +187,16 @@ def _means_others(bench: Bench, cured: _Cured) -> bool:
     """True if the program's own text, not the fix, can make gradients differ from the derivative of the loss, and the
     gradients that its forward means differ as well, as far as known."""
     before = {line.strip() for line in bench.lines}  # what is moved stands there already
-    added = {line.strip() for hunks in cured.changes.values() for hunk in hunks for line in hunk.new} - before
-    if any(map(_CUTS.search, added)) or not any(map(_CUTS.search, before)):
+    changed = [hunk for hunks in cured.changes.values() for hunk in hunks]
+    added = [line for hunk in changed for line in hunk.new if line.strip() not in before]
+    own = _counted(_OWN_GRADIENT, added) - _counted(_OWN_GRADIENT, [line for hunk in changed for line in hunk.old])
+    if own or any(map(_CUTS.search, added)) or not any(_CUTS.search(e) or _OWN_GRADIENT.search(e) for e in before):
         return False
     return bench.meant_slope is None or not bench.meant_slope.agrees
+
+
+def _counted(pattern: re.Pattern[str], lines: Iterable[str]) -> Counter[str]:
+    return Counter(found.group() for line in lines for found in pattern.finditer(line))
 
 
 _Line = tuple[int | None, str | None, int]
@@ -209,6 +226,4 @@ def _line(site: Callsite, changes: Changes) -> _Line:
 
 def _on_changed_lines(key: _Key, changes: Changes) -> bool:
     cell, file, line = key[2]
-    hunks = changes.get((cell, file), [])
-    firsts = [(moved(hunk.first, hunks), hunk) for hunk in hunks]
-    return any(first <= line < first + len(hunk.new) for first, hunk in firsts)
+    return any(line in lines for lines in new_lines(changes.get((cell, file), [])))

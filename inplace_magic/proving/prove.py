@@ -14,7 +14,7 @@ from inplace_magic.hazards.fixes.candidates import candidates
 from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
-from inplace_magic.proving.judging import is_contradicted, is_worth_showing, judged, measured
+from inplace_magic.proving.judging import is_contradicted, is_lost, is_worth_showing, judged, measured
 from inplace_magic.record.proofs import Price, Told, proof_of
 from inplace_magic.report import Report
 
@@ -132,13 +132,14 @@ def _tried(
 def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
     """Return a finding with its tried fix; if that is refuted or missing, with the first candidate that is not refuted.
 
-    Any other fix precedes one with other numbers whose gradients are not the derivative of its loss.
+    Any other fix precedes one with other numbers whose gradients are not the derivative of its loss, or that throws the
+    write away.
     """
     own = None
     if hazard.diff:
         own = replace(hazard, proof=judged(bench, report, hazard, diffs))
         assert own.proof is not None
-        if own.proof.verdict != "refuted" and not is_contradicted(own.proof):
+        if own.proof.verdict != "refuted" and not is_contradicted(own.proof) and not is_lost(own.proof):
             return cheapest(bench, report, own, diffs)
     shown, last = None, own if own is not None and own.proof is not None and own.proof.verdict != "refuted" else None
     count = 0

@@ -26,6 +26,7 @@ NO_SLOPE_MEANT = N_(
     "By finite differences in float64, its gradients are not the derivative of its loss. The program itself can cause "
     "this, as by its own `detach()`, so it does not refute the fix."
 )
+LOST = N_("With it the write goes into a new tensor, and {name} keeps its old values.")
 CHEAPEST = N_("Of {count} proven fixes this one allocates the least: {nbytes} B a run, the next one {next} B.")
 AS_CHEAP = N_("Each of {count} proven fixes allocates {nbytes} B a run.")
 RAISES = N_("With it the program still raises: {error}")
@@ -74,6 +75,11 @@ def of_differences(differences: Sequence[Difference], *, rounded: bool) -> Told:
     old, new = best.values
     values = (("name", f"`{best.place}`"), ("new", new), ("old", old), ("count", str(len(differences) - 1)))
     return Told(ROUNDED if rounded else OTHER_ONE if len(differences) == 1 else OTHER, values)
+
+
+def of_lost(name: str) -> Told:
+    """Return a sentence on what keeps its old values with a fix."""
+    return Told(LOST, (("name", f"`{name}`"),))
 
 
 def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:

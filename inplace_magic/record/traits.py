@@ -35,7 +35,6 @@ Trait = Literal[
     "adds a product",  # of its other inputs to the first one, element by element
     "resizes",  # shows so many elements of a memory, from its own first one on
     "turns",  # leaves the values alone and changes which of them stands where
-    "frees its input",  # has a form in place that saves no more than the ordinary one does
     # what it gives
     "gives item",  # a part of a tensor: `x[index]`
     "gives data",  # a tensor on the same memory, with a version counter of its own

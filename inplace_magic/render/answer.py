@@ -22,14 +22,14 @@ from inplace_magic.language import _, ngettext
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import diffs, lettering, style, words
+from inplace_magic.render import diffs, lettering, style
+from inplace_magic.render.deliver import MARK
 from inplace_magic.render.excerpt import Excerpt, Mark, listings_of, mark_of, to_lines
-from inplace_magic.render.markup import card, esc, prose, tag
+from inplace_magic.render.markup import card, esc, fix_bar, prose, tag
 from inplace_magic.render.page.listing import listing
 
 MOST_CANDIDATES = 6
 """Lines that are shown where it is not certain which did it."""
-MARK = "inplace_magic: "
 
 
 def text_of(answer: Answer, *, below: bool = False) -> str:
@@ -49,7 +49,7 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
         lines.append("  " + _("Fix: {fix}").format(fix=answer.fix))
     lines += [f"    {line}" for line in diffs.lines_of(answer.diff or "")]
     lines += [f"  {sentence}" for sentence in (*_remarks(answer), closing(answer)) if sentence]
-    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines).rstrip()
+    return lettering.joined(lines).rstrip()
 
 
 def html_of(answer: Answer, *, below: bool = False) -> str:
@@ -60,8 +60,7 @@ def html_of(answer: Answer, *, below: bool = False) -> str:
     head = tag("div", "margin:0 0 4px", sign, prose(answer.message))
     excerpts = _excerpts(answer)
     shown = "".join(listing(excerpt, named=not _is_own(excerpts, answer, below=below)) for excerpt in excerpts)
-    css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:4px 0"
-    fix = tag("div", css, tag("b", "", esc(_("Fix: "))), prose(answer.fix)) if answer.fix else ""
+    fix = fix_bar(answer.fix) if answer.fix else ""
     last = [prose(sentence) for sentence in (*_remarks(answer), closing(answer)) if sentence]
     foot = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", "<br>".join(last)) if last else ""
     cure = fix + diffs.to_markup(answer.diff or "")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from inplace_magic.errors import InplaceMagicError
@@ -29,15 +30,10 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
         told: stream for the sentence; None: standard output.
     """
     target = os.path.abspath(os.path.expanduser(path))
-    try:
+    with _boundary(_("the report could not be saved to {file}").format(file=target)):
         from inplace_magic.render.save import save
 
         save(report, target, raw=show.raw, graph=show.graph)
-    except InplaceMagicError as error:
-        print(f"inplace_magic: {error}", file=sys.stderr)
-    except Exception as error:  # a boundary, see above
-        complain(_("the report could not be saved to {file}").format(file=target), error)
-    else:
         with use_language(report.language, report.framework):
             print(_("inplace_magic: report saved to {file}").format(file=target), file=told)
 
@@ -48,10 +44,8 @@ def tell(report: Report, *, quiet: bool = False) -> None:
     Args:
         quiet: where nothing went wrong, say nothing.
     """
-    try:
+    with _boundary(_("the report could not be shown")):
         say(telling(report, quiet=quiet))
-    except Exception as error:  # a boundary, see above
-        complain(_("the report could not be shown"), error)
 
 
 def telling(report: Report, *, quiet: bool = False) -> str:
@@ -72,7 +66,7 @@ def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> 
         path: the file to write to; None: the stream.
         stream: where to without a file; nowhere where the program has closed it.
     """
-    try:
+    with _boundary(_("the report could not be shown")):
         from inplace_magic.render.machines import FORMATS
         from inplace_magic.render.save import write as write_file
 
@@ -83,10 +77,6 @@ def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> 
         elif text and stream is not None:
             stream.write(f"{text}\n")
             stream.flush()
-    except InplaceMagicError as error:
-        print(f"inplace_magic: {error}", file=sys.stderr)
-    except Exception as error:  # a boundary, see above
-        complain(_("the report could not be shown"), error)
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
@@ -111,7 +101,7 @@ def attach(report: Report, error: BaseException) -> None:
 
     Notes: https://peps.python.org/pep-0678, Python 3.11, IPython 8.14.
     """
-    try:
+    with _boundary(_("the report could not be shown")):
         from inplace_magic.render.note import to_note
 
         note = to_note(report)
@@ -121,8 +111,6 @@ def attach(report: Report, error: BaseException) -> None:
             error.add_note(MARK + note)
         if not hasattr(error, "add_note") or _in_an_old_shell():
             say(MARK + note)
-    except Exception as fault:  # a boundary, see above
-        complain(_("the report could not be shown"), fault)
 
 
 def has_note(error: BaseException | None) -> bool:
@@ -134,6 +122,17 @@ def has_note(error: BaseException | None) -> bool:
 def _in_an_old_shell() -> bool:
     shell = sys.modules.get("IPython")
     return shell is not None and shell.get_ipython() is not None and shell.version_info[:2] < (8, 14)
+
+
+@contextmanager
+def _boundary(what: str) -> Iterator[None]:
+    """Turn what fails in a block into one line: the watched code has its result already."""
+    try:
+        yield
+    except InplaceMagicError as error:
+        print(MARK + str(error), file=sys.stderr)
+    except Exception as error:
+        complain(what, error)
 
 
 def complain(what: str, error: Exception) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from unicodedata import east_asian_width
 
+MAX_TEXT = 2000
+"""Characters of any one piece of text on a page; a line of data in the user's code can be megabytes long."""
 JOINERS = "\u200c\u200d"
 """Invisible, but part of the spelling of Persian words and of many emoji."""
 
@@ -23,6 +26,11 @@ def _printable(letter: str) -> str:
     if letter.isprintable() or letter in JOINERS:
         return letter
     return " " if letter.isspace() else "\ufffd"
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Return lines as one text; a line break or an escape sequence inside one, as in a name, does not get out."""
+    return "\n".join(printable(shortened(line, MAX_TEXT)) for line in lines)
 
 
 def shortened(text: str, length: int) -> str:

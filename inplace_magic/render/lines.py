@@ -12,7 +12,7 @@ from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
-from inplace_magic.render.words import changed_values, effect_phrase, tensor_label, version_step
+from inplace_magic.render.words import changed_values, effect_phrase, shape, tensor_label, version_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,16 @@ class Step:
     """What the line calls the tensor that it wrote."""
 
     @property
+    def after(self) -> TensorMetadata | None:
+        """The tensor after the last call that did it."""
+        return self.last.after if self.last is not None else None
+
+    @property
+    def shape(self) -> str:
+        """Shape and dtype of what was made; empty where there are several."""
+        return shape(self.after) if self.kind in ("created", "viewed") and self.one_shape else ""
+
+    @property
     def kind(self) -> str:
         """The effect's kind, or ``raised``, or ``rebound``."""
         if self.effect is not None:
@@ -55,55 +65,47 @@ class LineStory:
 
 def lines_of(story: Story) -> tuple[LineStory, ...]:
     """Every line that made, viewed, wrote or returned a tensor, or raised, in the order of first running."""
-    stories: dict[object, tuple[Callsite | None, dict[object, _Repeated]]] = {}
+    stories: dict[object, tuple[Callsite | None, dict[object, list[_Seen]]]] = {}
     rebound = grouped((each.call, each) for each in story.rebindings)
     for call in story.trace.calls:
         steps = stories.setdefault(line_key(call.callsite), (call.callsite, {}))[1]
+        # `x[0]` and `y[1]` on one line are two steps, not one that ran twice
+        code = call.callsite.expression if call.callsite is not None else ""
         for position, row in enumerate(story.effects[call.index]):
-            _repeated(steps, (call.name, _code(call), row.kind, position), call).effect_seen(row)
+            steps.setdefault((call.name, code, row.kind, position), []).append((call, row))
         for rebinding in rebound.get(call.index, ()):
-            _repeated(steps, ("rebound", rebinding.name), call).rebinding = rebinding
+            steps.setdefault(("rebound", rebinding.name), []).append((call, rebinding))
         if call.error is not None:
-            _repeated(steps, ("raised", call.error), call).error = call.error  # of a call within it, too
+            steps.setdefault(("raised", call.error), []).append((call, None))  # of a call within it, too
     return tuple(
-        LineStory(site, tuple(step.frozen(story) for step in steps.values()))
+        LineStory(site, tuple(_step(seen, story) for seen in steps.values()))
         for site, steps in stories.values()
         if steps
     )
 
 
-def _code(call: CallEvent) -> str:
-    """What of its line made the call: ``x[0]`` and ``y[1]`` on one line are two steps, not one that ran twice."""
-    return call.callsite.expression if call.callsite is not None else ""
+_Seen = tuple[CallEvent, Effect | Rebinding | None]
+"""A call, and what it did; None for an error."""
 
 
-class _Repeated:
-    """A step while its repetitions are counted."""
-
-    __slots__ = ("call", "count", "effect", "error", "last", "mixed", "one_base", "one_shape", "rebinding")
-
-    def __init__(self, call: CallEvent) -> None:
-        self.call = call
-        self.effect: Effect | None = None
-        self.last: Effect | None = None
-        self.count = 0
-        self.error: str | None = None
-        self.rebinding: Rebinding | None = None
-        self.mixed = False
-        self.one_shape = self.one_base = True
-
-    def effect_seen(self, row: Effect) -> None:
-        self.effect = self.effect or row
-        self.last = row
-        self.mixed = self.mixed or row.tensor != self.effect.tensor
-        self.one_shape = self.one_shape and _are_of_one_shape(row.after, self.effect.after)
-        self.one_base = self.one_base and _are_one_tensor(row.base, self.effect.base)
-
-    def frozen(self, story: Story) -> Step:
-        wrote = self.effect if self.effect is not None and self.effect.kind == "mutated" else None
-        written = story.bindings.written_as(self.call, wrote.tensor) if wrote is not None else None
-        seen = (self.effect, self.last, self.count, self.error, self.rebinding, self.mixed)
-        return Step(self.call, *seen, one_shape=self.one_shape, one_base=self.one_base, written=written)
+def _step(seen: list[_Seen], story: Story) -> Step:
+    call, first = seen[0]
+    count = sum(each.passes for each, _row in seen)
+    if first is None:
+        return Step(call, None, count=count, error=call.error)
+    if isinstance(first, Rebinding):
+        return Step(call, None, count=count, rebinding=[row for _, row in seen if isinstance(row, Rebinding)][-1])
+    rows = [row for _call, row in seen if isinstance(row, Effect)]
+    return Step(
+        call,
+        first,
+        rows[-1],
+        count,
+        mixed=any(row.tensor != first.tensor for row in rows),
+        one_shape=all(_are_of_one_shape(row.after, first.after) for row in rows),
+        one_base=all(_are_one_tensor(row.base, first.base) for row in rows),
+        written=story.bindings.written_as(call, first.tensor) if first.kind == "mutated" else None,
+    )
 
 
 def _are_of_one_shape(one: TensorMetadata | None, other: TensorMetadata | None) -> bool:
@@ -116,14 +118,6 @@ def _are_one_tensor(one: TensorMetadata | None, other: TensorMetadata | None) ->
     if one is None or other is None:
         return one is other
     return one.tensor == other.tensor
-
-
-def _repeated(steps: dict[object, _Repeated], key: object, call: CallEvent) -> _Repeated:
-    step = steps.get(key)
-    if step is None:
-        step = steps[key] = _Repeated(call)
-    step.count += call.passes
-    return step
 
 
 def step_phrase(step: Step, names: dict[int, str]) -> str:

@@ -13,16 +13,17 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
+from inplace_magic.language import _
 from inplace_magic.render import style
-from inplace_magic.render.lettering import printable, shortened
+from inplace_magic.render.lettering import MAX_TEXT, printable, shortened
 from inplace_magic.render.theme import theme_script
-from inplace_magic.render.words import MAX_TEXT
 
 CARD = (
     f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
     f"border:1px solid {style.LINE};border-radius:6px;padding:10px 14px;max-width:100%;box-sizing:border-box;"
     "overflow-x:auto;text-align:left"
 )
+PAGE = f"body{{margin:16px;background:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
 CODE = f"background:{style.ZEBRA};color:{style.INK}"
 BESIDE = "display:inline-block;vertical-align:top;margin-right:10px"
 SUMMARY = "cursor:pointer;font-weight:bold"
@@ -99,6 +100,36 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
 def card(*children: str) -> str:
     """Return an output of ours that is not live, and what makes it follow a dark theme."""
     return f"{tag('div', CARD, *children, class_='inplace-magic')}<script>{theme_script()}</script>"
+
+
+def page(title: str, name: str, body: str, *, head: str, within: str = "") -> str:
+    """Return a whole page in the language `name`; `head` is its style, `within` what its body has as attributes."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{name}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{esc(title)}</title>\n<style>{head}</style>\n</head>\n<body{within}>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def verdict_bar(colours: tuple[str, str, str], sentence: str) -> str:
+    """Return the largest text of an output."""
+    accent, ink, tint = colours
+    css = (
+        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 8px;"
+        "font-size:16px;font-weight:bold"
+    )
+    return tag("div", css, prose(sentence))
+
+
+def fix_bar(sentence: str) -> str:
+    """Return what to change, in one sentence."""
+    css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:2px 0 4px"
+    return tag("div", css, tag("b", "", esc(_("Fix: "))), prose(sentence))
+
+
+def note(sentence: str) -> str:
+    """Return a sentence below or between what it is about."""
+    return tag("p", f"color:{style.MUTED_INK};margin:2px 0", prose(sentence))
 
 
 def reached(markup: str) -> str:

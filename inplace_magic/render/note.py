@@ -15,7 +15,7 @@ import re
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext, sentences
-from inplace_magic.render import diffs, lettering, words
+from inplace_magic.render import diffs, lettering
 from inplace_magic.render.reading import in_its_language
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
@@ -42,7 +42,7 @@ def to_note(report: Report) -> str:
     if more := len(telling) - 1:
         lines.append(ngettext("{count} more finding.", "{count} more findings.", more).format(count=more))
     lines = [_within_an_error(line, report) for line in lines]
-    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines)
+    return lettering.joined(lines)
 
 
 def _within_an_error(text: str, report: Report) -> str:

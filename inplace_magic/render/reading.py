@@ -21,7 +21,7 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.render.part import part_of, said_of_the_part
-from inplace_magic.render.words import tensor_label
+from inplace_magic.render.words import tensor_label, version, version_step
 from inplace_magic.report import Report
 
 P = ParamSpec("P")
@@ -177,6 +177,11 @@ class Reading:
     def label(self, tensor: TensorVertex) -> str:
         """``T4 probs``, see :func:`.words.tensor_label`."""
         return tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
+
+    def title(self, tensor: TensorVertex) -> str:
+        """``T4 probs v0→v1``."""
+        before, after = tensor.version_before, tensor.version
+        return f"{self.label(tensor)} {version_step(before, after) if tensor.mutated else version(after)}"
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

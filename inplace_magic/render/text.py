@@ -41,7 +41,7 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
     report = reading.report
     sections = [reading.verdict, reading.part]
     sections += [_finding(number, finding, report) for number, finding in enumerate(report.findings[:rows], 1)]
-    sections += _left_out(len(report.findings) - rows, words.of_report(report, "hazards"))
+    sections.append(words.left_out(report, len(report.findings) - rows, "hazards"))
     sections.append(_section(_("What each line did"), _stories(reading, lines)))
     if reading.knows_memory:
         sections.append(_section(memory_words.title(reading), _memory(reading, rows)))
@@ -55,12 +55,8 @@ def text_of(reading: Reading, *, rows: int = MAX_ROWS, lines: int = MAX_ROWS) ->
 def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
     """Some findings of a report and nothing else, at most :data:`MAX_ROWS`."""
     sections = [_finding(number, finding, report) for number, finding in enumerate(hazards[:MAX_ROWS], 1)]
-    return "\n\n".join([*sections, *_left_out(len(hazards) - MAX_ROWS, words.of_report(report, "hazards"))])
-
-
-def _lines(lines: Iterable[str]) -> str:
-    """Joined; a line break or an escape sequence inside one, as in a name or an error's text, does not get out."""
-    return "\n".join(lettering.printable(lettering.shortened(line, words.MAX_TEXT)) for line in lines)
+    sections.append(words.left_out(report, len(hazards) - MAX_ROWS, "hazards"))
+    return "\n\n".join(filter(None, sections))
 
 
 def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
@@ -90,14 +86,14 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
     lines += [f"    {line}" for line in diffs.lines_of(finding.diff)]
     if finding.proof is not None:
         lines.append(f"  {proofs.to_line(finding)}")
-    return _lines(lines)
+    return lettering.joined(lines)
 
 
 def _stories(reading: Reading, most: int) -> list[str]:
     lines = sum(1 + len(story.steps) for story in reading.lines)
     most = lettering.rows_shown(lines, most)
     shown = list(islice(_lines_of_stories(reading), most))
-    return shown + _left_out(lines - most, words.of_report(reading.report, 'to_frame("calls")'))
+    return [*shown, *_more(reading, lines - most, 'to_frame("calls")')]
 
 
 def _lines_of_stories(reading: Reading) -> Iterator[str]:
@@ -106,11 +102,8 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
         where = words.place(story.site)
         yield f"{where}: {words.code_of(story.site)}" if words.code_of(story.site) else where
         for step in story.steps:
-            after = step.last.after if step.last is not None else None
-            facts = [step_label(step, names), step_phrase(step, names)]
-            if step.kind in ("created", "viewed") and step.one_shape:
-                facts.append(words.shape(after))
-            grad_fn = reading.node_name(after.node) if after is not None else ""
+            facts = [step_label(step, names), step_phrase(step, names), step.shape]
+            grad_fn = reading.node_name(step.after.node) if step.after is not None else ""
             facts.append(f"grad_fn {grad_fn}" if grad_fn else "")
             if step.effect is not None and step.kind != "created":
                 facts.append(words.same_object(step.effect))
@@ -118,38 +111,27 @@ def _lines_of_stories(reading: Reading) -> Iterator[str]:
 
 
 def _memory(reading: Reading, most: int) -> list[str]:
-    rows = memory_words.line_table(reading, most)
-    if not rows:
+    rows = [(line, *rest, code) for line, code, *rest in memory_words.line_table(reading, most)]
+    if len(rows) == 1:
         return []
-    code_last = [(line, *rest, code) for line, code, *rest in (memory_words.header(), *rows)]
-    table = align(code_last, range(2, 7))
-    more = _left_out(len(reading.memory) - len(rows), words.of_report(reading.report, "memory"))
+    last = len(rows[0]) - 1
+    table = align(rows, range(last - len(memory_words.SHOWN), last))
+    more = _more(reading, len(reading.memory) - len(rows) + 1, "memory")
     return [*table, *more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
 
 
 def _saved(reading: Reading, most: int) -> list[str]:
-    everything = reading.saved
-    rows = [
-        (
-            _("{tensor} at {version}").format(
-                tensor=memory_words.kept_label(kept, reading), version=words.version(kept.saved.version)
-            ),
-            _("by {node} as {name}").format(
-                node=kept.node.name if kept.node else _("an unknown node"), name=kept.saved.name
-            ),
-            words.place(kept.call.callsite) if kept.call is not None else _("before the watch"),
-            memory_words.kept_size(kept),
-            memory_words.kept_remark(kept),
-        )
-        for kept in everything[:most]
-    ]
-    return align(rows) + _left_out(len(everything) - most, words.of_report(reading.report, "saved"))
+    shown = memory_words.kept_table(reading, most)
+    if not shown:
+        return []
+    rows = [(*head, size, whose, code) for *head, code, size, whose in (memory_words.kept_header(), *shown)]
+    left_out = _more(reading, len(reading.saved) - most, "saved")
+    return [*align(rows, [3]), *left_out, memory_words.kept_in_all(reading)]
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    return _lines([title, *(f"  {line}" for line in lines)]) if lines else ""
+    return lettering.joined([title, *(f"  {line}" for line in lines)]) if lines else ""
 
 
-def _left_out(more: int, whole: str) -> list[str]:
-    text = _("... and {count} more lines; {frame} gives everything.")
-    return [text.format(count=more, frame=whole)] if more > 0 else []
+def _more(reading: Reading, more: int, code: str) -> list[str]:
+    return list(filter(None, [words.left_out(reading.report, more, code)]))

@@ -29,8 +29,6 @@ def _verdict(report: Report) -> str:
                 "{headline} ({count} more finding below.)", "{headline} ({count} more findings below.)", more
             ).format(headline=said, count=more)
         return f"{SEVERITY_SYMBOL[serious[0].severity]} {said}"
-    if is_unexplained(report):
-        return _unexplained(report, report.trace.error or "")
     if report.trace.error is not None:
         return _stopped(report, report.trace.error)
     symbol = FINE_SYMBOL if report.trace.calls else SEVERITY_SYMBOL["info"]
@@ -95,32 +93,25 @@ def is_unexplained(report: Report) -> bool:
 
 
 def _stopped(report: Report, error: str) -> str:
-    """An interrupt, a NameError, sizes that do not fit: what stopped the block, and what it had done."""
+    """What stopped the block: an error that no rule explains; else an interrupt, a NameError, sizes that do not fit,
+    and what it had done."""
     call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
-    kind = error.split(":", 1)[0]
+    kind, unexplained = error.split(":", 1)[0], is_unexplained(report)
     if kind == "KeyboardInterrupt":
         text = _("The watched code was interrupted. Until then: {done}.")
     elif kind == "SIGTERM":
         text = _("The watched code was stopped by SIGTERM. Until then: {done}.")
+    elif call is None and unexplained:
+        text = _("The watched code raised `{error}`; no rule of inplace_magic explains it.")
     elif call is None:
         text = _("The watched code raised `{error}`. Until then: {done}.")
+    elif unexplained:
+        text = _("`{call}` ({place}) raised `{error}`; no rule of inplace_magic explains it.")
     else:
         text = _("`{call}` ({place}) raised `{error}`. Until then: {done}.")
     place, name = (words.place(call.callsite), call.name) if call is not None else ("", "")
     told = text.format(error=kind, done=_counted(report), call=name, place=place)
-    return f"{SEVERITY_SYMBOL['info']} {told}"
-
-
-def _unexplained(report: Report, error: str) -> str:
-    call = next((call for call in reversed(report.trace.calls) if call.error == error), None)
-    kind = error.split(":", 1)[0]
-    if call is None:
-        said = _("The watched code raised `{error}`; no rule of inplace_magic explains it.").format(error=kind)
-    else:
-        said = _("`{call}` ({place}) raised `{error}`; no rule of inplace_magic explains it.").format(
-            call=call.name, place=words.place(call.callsite), error=kind
-        )
-    return f"{SEVERITY_SYMBOL['error']} {said}"
+    return f"{SEVERITY_SYMBOL['error' if unexplained else 'info']} {told}"
 
 
 def headline(finding: Hazard, trace: Trace) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
+from inplace_magic.language import bytes_of as bytes_of
 from inplace_magic.record.events import Mutation, Number, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -23,28 +24,12 @@ MAX_ELEMENTS = 16
 """Elements that a table's cell lists."""
 MAX_NAME = 120
 """Characters of a name that is repeated wherever its tensor is."""
-MAX_TEXT = 2000
-"""Characters of any one piece of text on a page; a line of data in the user's code can be megabytes long."""
-KINDS = {
-    "ordinary": N_("ordinary"),
-    "view": N_("view"),
-    "in-place": N_("in-place"),
-    "metadata": N_("metadata"),
-    "query": N_("query"),
-}
-"""Kinds of calls."""
-ORIGINS = {
-    "given": N_("given"),
-    "created": N_("created"),
-    "viewed": N_("viewed"),
-    "mutated": N_("mutated"),
-    "reshaped": N_("reshaped"),
-    "inside": N_("made inside"),
-    "returned": N_("returned"),
-    "shared": N_("shared"),
-    "unseen": N_("unseen"),
-}
-"""How a version of a tensor came about."""
+_KINDS = (N_("ordinary"), N_("view"), N_("in-place"), N_("metadata"), N_("query"))
+_ORIGINS = (
+    *(N_("given"), N_("created"), N_("viewed"), N_("mutated"), N_("reshaped")),
+    *(N_("returned"), N_("shared"), N_("unseen")),
+)
+"""Kinds of calls, and how a version of a tensor came about."""
 
 
 def tensor_label(tensor: int, names: dict[int, str], written: str | None = None) -> str:
@@ -173,21 +158,9 @@ def place_and_code(site: Callsite | None) -> str:
     return f"{place(site)}: {code_of(site)}" if code_of(site) else place(site)
 
 
-def bytes_of(count: int) -> str:
-    """``160 B``, ``1.5 MiB``; a negative number keeps its sign."""
-    if abs(count) < 1024:
-        return f"{count} B"
-    amount = float(count)
-    for unit in ("KiB", "MiB", "GiB"):
-        amount /= 1024
-        if abs(amount) < 1024:
-            return f"{amount:.1f} {unit}"
-    return f"{amount / 1024:.1f} TiB"
-
-
-def one_of(table: Mapping[str, str], word: str) -> str:
-    """Return a word of :data:`KINDS` or :data:`ORIGINS` for the reader; another one as it is."""
-    return _(table[word]) if word in table else word
+def said(word: str) -> str:
+    """Return a kind of calls, or an origin of versions, for the reader; another word as it is."""
+    return _("made inside") if word == "inside" else _(word) if word in (*_KINDS, *_ORIGINS) else word
 
 
 def calls_of(count: int) -> str:
@@ -234,6 +207,21 @@ def of_report(report: Report, code: str) -> str:
     """How somebody asks a report for more, such as `unet.memory`; where no variable holds it, also how one comes to."""
     asked = f"`{report.name or 'report'}.{code}`"
     return asked if report.name else with_detail(asked, _("after `report = %inplace_report`"))
+
+
+def left_out(report: Report, more: int, code: str) -> str:
+    """How many rows are not shown, and which code gives all; empty for none."""
+    text = ngettext(
+        "{count} more row not shown; {frame} gives all of them.",
+        "{count} more rows not shown; {frame} gives all of them.",
+        more,
+    )
+    return text.format(count=more, frame=of_report(report, code)) if more > 0 else ""
+
+
+def passes_of(count: int, partial: bool) -> str:
+    """``499 more passes``, ``at least 3 more passes``."""
+    return at_least(ngettext("{count} more pass", "{count} more passes", count).format(count=count), partial)
 
 
 def code_of(site: Callsite | None) -> str:

@@ -17,6 +17,8 @@ from inplace_magic.rerun.backwards import TakenGradients
 from inplace_magic.rerun.same_bytes import PLAIN_TENSORS, Digest, digest, same_content
 
 _PLAIN = (bool, int, float, complex, str)
+_HELD = (torch.Tensor, list, tuple, dict)
+"""Of the plain attributes of a module, those that can be or hold tensors."""
 _MOST_DEPTH = 8
 _ROUNDING = 1000
 """Times the machine's epsilon, of the norm, up to which two gradients are taken for one that was rounded otherwise."""
@@ -171,6 +173,9 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, torch.nn.Module):
         yield from ((f".{name}", each) for name, each in value.named_parameters())
         yield from ((f".{name}", each) for name, each in value.named_buffers())
+        for path, module in value.named_modules():
+            whole, plain = f".{path}" if path else "", vars(module).items()
+            yield from ((f"{whole}.{name}", each) for name, each in plain if name[0] != "_" and isinstance(each, _HELD))
     elif isinstance(value, torch.optim.Optimizer):
         for number, (_, state) in enumerate(value.state.items()):
             yield f".state[{number}]", state
@@ -255,6 +260,8 @@ def _tensors(group: Group, name: str, one: _Kept, other: _Kept) -> Difference | 
     layouts = [(each.tensor.dtype, each.tensor.shape, each.tensor.device) for each in (one, other)]
     if layouts[0] != layouts[1]:
         return Difference(group, name, None, (_shown(one), _shown(other)), versions=versions)
+    if not one.tensor.numel():
+        return None
     flat = [each.tensor.to_dense() if each.tensor.layout != torch.strided else each.tensor for each in (one, other)]
     flat = [each.resolve_conj().resolve_neg().contiguous().reshape(-1) for each in flat]
     unlike = (flat[0].view(torch.uint8) != flat[1].view(torch.uint8)).view(flat[0].numel(), -1).any(1)

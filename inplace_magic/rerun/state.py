@@ -256,7 +256,8 @@ class _Search:
 
     def _function(self, function: types.FunctionType) -> None:
         self._seen.add(id(function.__globals__))
-        if function.__globals__ is self._namespace or self._is_own(function.__code__.co_filename):
+        own = function.__globals__ is self._namespace or self._is_own(function.__code__.co_filename)
+        if own:
             self.code(function.__code__, function.__globals__)
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             try:
@@ -264,7 +265,7 @@ class _Search:
             except ValueError:  # a name that is not assigned yet
                 continue
             self._place(f"{function.__name__}.{name}", cell, None, value, always=not isinstance(value, FUNCTIONS))
-        for key in ("__defaults__", "__kwdefaults__"):
+        for key in ("__defaults__", "__kwdefaults__") if own else ():  # a library asks `default is MISSING`
             defaults = getattr(function, key)
             if defaults and not all(map(is_atom, defaults.values() if isinstance(defaults, dict) else defaults)):
                 self._place(f"{function.__name__}.{key}", function, key, defaults)

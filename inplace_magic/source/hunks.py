@@ -122,6 +122,12 @@ def moved(line: int, changes: Iterable[Hunk]) -> int:
     return line + sum(hunk.growth for hunk in changes if hunk.first + len(hunk.old) <= line)
 
 
+def new_lines(changes: Sequence[Hunk]) -> list[range]:
+    """Return where the lines that changes put in stand after them."""
+    firsts = [moved(hunk.first, changes) for hunk in changes]
+    return [range(first, first + len(hunk.new)) for first, hunk in zip(firsts, changes, strict=True)]
+
+
 def _stands(lines: Sequence[str], hunk: Hunk) -> bool:
     return bool(hunk.old) and tuple(lines[hunk.first - 1 : hunk.first - 1 + len(hunk.old)]) == hunk.old
 

@@ -17,6 +17,7 @@ from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.source.expressions import path_text
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
 from inplace_magic.source.text import children, nodes_in, text_of
 
@@ -77,6 +78,11 @@ class Listing:
         names = (node for node in self.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
         return grouped((node.id, node) for node in names)
 
+    def values_of(self, path: str | None) -> list[ast.expr]:
+        """Return what plain assignments anywhere give to a variable, such as ``self.relu``."""
+        plain = (node for node in self.nodes if isinstance(node, ast.Assign))
+        return [node.value for node in plain if path is not None and path in map(path_text, node.targets)]
+
     @cached_property
     def declared(self) -> dict[str, list[ast.Global | ast.Nonlocal]]:
         """Return the ``global`` and ``nonlocal`` declarations of each name."""
@@ -94,6 +100,10 @@ class Listing:
         while above is not None:
             yield above
             above = self.parents.get(above)
+
+    def loop_around(self, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
+        """Return the innermost loop around a node."""
+        return next((above for above in self.around(node) if isinstance(above, LOOPS)), None)
 
     def block_of(self, statement: ast.stmt) -> Block:
         """Return the statements among which a statement stands."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.source import expressions
+from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 
 def is_state(call: CallEvent, tensor: int) -> bool:
@@ -58,3 +59,25 @@ def _operand(expression: str, method: str | None, position: int, count: int, unc
         can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
         return can_be_tensors[position] if len(can_be_tensors) == count else None
     return listed[0] if listed else None
+
+
+def operands_given(call: CallEvent) -> list[tuple[TensorMetadata, ast.expr]] | None:
+    """Return each input of a call with the expression that the line gives for it; None where that cannot be told."""
+    if call.callsite is None or not call.callsite.direct:
+        return None
+    listed = _tensors_in(call.callsite.expression, call.does("method"))
+    return list(zip(call.inputs, listed, strict=True)) if len(listed) == len(call.inputs) else None
+
+
+@lru_cache(maxsize=4096)
+def _tensors_in(expression: str, method: bool) -> list[ast.expr]:
+    """Return the operands of an expression that can be tensors, those in a list one by one."""
+    listed = [node for node in expressions.operands(expression, method=method) if not is_no_tensor(node)]
+    if len(listed) == 1 and isinstance(listed[0], (ast.List, ast.Tuple)):
+        return listed[0].elts
+    return listed
+
+
+def is_no_tensor(node: ast.AST) -> bool:
+    """``2``, ``x.shape``: an operand that brings no tensor into a call."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)

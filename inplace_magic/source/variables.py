@@ -16,8 +16,8 @@ def variables_read(node: ast.AST | None) -> set[str]:
 
 
 def variables_bound(node: ast.AST | None) -> set[str]:
-    """Return those that it gives another value; not a function's parameters."""
-    return _in_context(node, ast.Store)
+    """Return those that it gives another value, or takes away; not a function's parameters."""
+    return _in_context(node, (ast.Store, ast.Del))
 
 
 def mentions(node: ast.AST | None, name: str) -> bool:
@@ -25,6 +25,6 @@ def mentions(node: ast.AST | None, name: str) -> bool:
     return node is not None and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
 
 
-def _in_context(node: ast.AST | None, context: type[ast.expr_context]) -> set[str]:
+def _in_context(node: ast.AST | None, context: type[ast.expr_context] | tuple[type[ast.expr_context], ...]) -> set[str]:
     names = (each for each in ast.walk(node) if isinstance(each, ast.Name)) if node is not None else ()
     return {each.id for each in names if isinstance(each.ctx, context)}

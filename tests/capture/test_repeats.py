@@ -282,7 +282,7 @@ def test_the_report_counts_every_call_and_says_which_have_no_row(level: str) -> 
     assert f"in {MANY} writes" in text
     assert [line for line in report.blindness if line.startswith(f"{MANY - FULL} calls repeated")]
     assert f"{MANY - 1} more passes" in report.to_html()
-    assert f"{MANY - 1} writes in place inside" in report.to_dot()
+    assert f"{MANY - 1} writes in place" in report.to_dot()
     assert Report.from_json(report.to_json()).trace.ran == MANY
 
 

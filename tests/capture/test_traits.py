@@ -42,18 +42,6 @@ def test_each_operation_is_one_of_pytorch(name: str) -> None:
     assert any(hasattr(where, name) for where in WHERE)
 
 
-@pytest.mark.parametrize("name", [name for name in names_with("frees its input") if not name.startswith("F.")])
-def test_what_has_an_in_place_form_by_an_underscore_has_it(name: str) -> None:
-    assert hasattr(torch.Tensor, f"{name.rpartition('.')[2]}_")
-
-
-@pytest.mark.parametrize("name", [name for name in names_with("frees its input") if name.startswith("F.")])
-def test_what_has_an_in_place_form_by_a_flag_takes_the_flag(name: str) -> None:
-    x = torch.randn(2, 3)
-    given: dict[str, Any] = {"threshold": 0.5, "value": 0.0} if name == "F.threshold" else {}
-    assert getattr(F, name.removeprefix("F."))(x, **given, inplace=True) is x
-
-
 @pytest.mark.parametrize("name", [name for name in names_with("overwrites") if "_foreach_" not in name])
 def test_what_overwrites_leaves_nothing_of_the_old_values(name: str) -> None:
     """What a tensor of NaN holds afterwards is no NaN any more."""

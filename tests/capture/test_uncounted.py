@@ -38,6 +38,30 @@ def observing(flag: int) -> Callable[..., object]:
     )
 
 
+LIBRARY = torch.library.Library("inplace_magic_uncounted", "DEF")
+LIBRARY.define("fill_(Tensor(a!) x) -> Tensor(a!)")
+LIBRARY.define("halve(Tensor(a!)[] xs, Tensor y) -> ()")
+LIBRARY.define("add_one_(Tensor(a!) x) -> ()")
+
+
+def fill_(x: torch.Tensor) -> torch.Tensor:
+    x.numpy().fill(5)
+    return x
+
+
+def halve(xs: list[torch.Tensor], y: torch.Tensor) -> None:
+    for x in xs:
+        x.numpy()[...] /= 2
+
+
+def add_one_(x: torch.Tensor) -> None:
+    x.add_(1)
+
+
+for kernel in (fill_, halve, add_one_):
+    LIBRARY.impl(kernel.__name__, kernel, "CPU")
+OWN = torch.ops.inplace_magic_uncounted
+
 STATISTICS = (torch.zeros(2), torch.ones(2))
 STATE = (torch.ones(3), torch.full((3,), 2.0), torch.zeros(3), torch.zeros(3), torch.ones(()))
 RANGE = (torch.zeros(1), torch.zeros(1), torch.ones(1), torch.ones(1, dtype=torch.int32))
@@ -54,6 +78,10 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[torch.Tensor, ...]]] = {
         lambda m, v: torch._batch_norm_impl_index(X, None, None, m, v, True, 0.1, 1e-5, False),
         STATISTICS,
     ),
+    "an operator of a library": (lambda x: OWN.fill_(x), (torch.zeros(3),)),
+    "one overload of that": (lambda x: OWN.fill_.default(x), (torch.zeros(3),)),
+    "one that takes a list": (lambda x, y, z: OWN.halve([x, y], z), (torch.ones(2), torch.ones(1), torch.ones(2))),
+    "one that writes by torch's own": (lambda x: OWN.add_one_(x), (torch.zeros(1),)),
     "statistics alone": (lambda m, v: torch.batch_norm_update_stats(X, m, v, 0.1), STATISTICS),
     "with an update": (lambda m, v: aten._batch_norm_with_update(X, None, None, m, v, 0.1, 1e-5), STATISTICS),
     "an observer": (observing(1), RANGE),

@@ -13,8 +13,8 @@ from hazards.patching import patched
 from hazards.running import watched
 from programs import score
 
-import inplace_magic.hazards
 from inplace_magic.hazards import find_hazards
+from inplace_magic.hazards.rule import Cures
 from inplace_magic.report import Report
 
 SETS = (score.packed.FIRST, score.packed.FURTHER)
@@ -372,7 +372,7 @@ def test_a_fix_that_fails_leaves_the_finding_and_says_so(monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise ZeroDivisionError("no fix")
 
-    monkeypatch.setattr(inplace_magic.hazards, "with_fix", broken)
+    monkeypatch.setattr(Cures, "applied", broken)
 
     (finding,), faults = find_hazards(sigmoid_trace())
 

@@ -370,3 +370,32 @@ def test_what_is_no_step_is_not_said_to_go_by_gradients(tmp_path: Path) -> None:
     assert RAISES in str(ran.error)
     fix = ran.report.hazards[0].fix
     assert fix.endswith("Or put `net.load_state_dict(best.state_dict())` below `loss.backward()`.")
+
+
+@pytest.mark.parametrize(
+    ("begun", "added", "first"),
+    [
+        ("g_loss = 0", "g_loss = g_loss + judge(part).mean()", "g_loss = 0"),
+        ("losses = []", "losses.append(judge(part).mean())", "losses = []"),
+        ("", "g_loss = judge(part).mean()", "for part in made.split(1):"),
+    ],
+)
+def test_lines_that_are_to_be_repeated_begin_where_their_sum_begins(
+    tmp_path: Path, begun: str, added: str, first: str
+) -> None:
+    program = f"""
+        maker, judge = nn.Linear(2, 4), nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
+        opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+        made = maker(torch.randn(3, 2))
+        {begun or "pass"}
+        for part in made.split(1):
+            {added}
+        loss = judge(made.detach()).mean() - judge(torch.randn(3, 4)).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        {"sum(losses)" if "losses" in begun else "g_loss"}.backward()
+        """
+    ran = watched(tmp_path, program)
+    assert RAISES in str(ran.error)
+    assert f"from `{first}` (" in ran.report.hazards[0].fix

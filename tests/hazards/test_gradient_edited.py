@@ -33,8 +33,8 @@ def hook_edits(*, sum_of: tuple[int | None, ...]) -> Trace:
             wrote(2, "Tensor.mul_", inner, tensor(9), parent=1),
         ),
         nodes=(
-            AutogradNode(1, "MulBackward0", 0),
-            AutogradNode(2, "MulBackward0", 1),
+            AutogradNode(1, "MulBackward0", 1),
+            AutogradNode(2, "MulBackward0", 0),
             AutogradNode(3, "AddBackward0", 2, sum_of),
         ),
         backwards=(Backward(1, (3,)),),
@@ -97,3 +97,27 @@ def test_without_us_the_siblings_gradient_is_scaled_too_and_nothing_is_said(tmp_
     scaled = pytest.approx(0.4)
     assert good.names["gradients"] == [[scaled, scaled], [4.0, 4.0]]
     assert bad.names["gradients"] == [[scaled, scaled], [scaled, scaled]]
+
+
+@pytest.mark.parametrize("other", ["x * 2", "x.tanh()", "(x * 3).view(2)", "x.sin() + x.cos()", "w"])
+@pytest.mark.parametrize("edited", ["x * 2", "x.sin() + x.cos()"])
+@pytest.mark.parametrize("first", ["edited", "other"])
+def test_only_a_branch_that_backward_runs_later_is_said_to_change(
+    tmp_path: Path, first: str, edited: str, other: str
+) -> None:
+    """Backward begins with the leaves and then takes the youngest node; what it is through with is not changed."""
+    program = """
+    x, w = torch.tensor([0.5, -1.0], requires_grad=True), torch.ones(2, requires_grad=True)
+    {lines}
+    {hooked}
+    (left + right).square().sum().backward()
+    gradients = [x.grad.tolist(), [] if w.grad is None else w.grad.tolist()]
+    """
+    lines = [f"left = {edited}", f"right = {other}"]
+    both = "; ".join(lines if first == "edited" else lines[::-1])
+    in_place, apart = (
+        program.format(lines=both, hooked=f"left.register_hook(lambda grad: {edit})")
+        for edit in ("grad.mul_(0.1)", "grad * 0.1")
+    )
+    changes = plainly(tmp_path, in_place).names["gradients"] != plainly(tmp_path, apart).names["gradients"]
+    assert watched(tmp_path, in_place).codes() == ({CODE} if changes else set())

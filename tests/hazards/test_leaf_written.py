@@ -10,7 +10,7 @@ from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import leaf_written as rule
+from inplace_magic.hazards.rules.refused import LEAF
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 
@@ -33,7 +33,7 @@ def refused(error: str = REFUSED) -> Trace:
 def test_the_finding_names_the_leaf_where_it_was_written_and_where_it_came_from() -> None:
     (finding,), faults = find_hazards(refused())
     assert faults == ()
-    assert (finding.code, finding.severity, finding.raised) == (rule.CODE, "error", True)
+    assert (finding.code, finding.severity, finding.raised) == (LEAF, "error", True)
     assert finding.variable == "w"
     assert finding.mutation == site(2, CELL)
     assert finding.origin == site(1, CELL)
@@ -58,9 +58,9 @@ def test_another_error_at_the_same_call_is_none_of_this_rules_business() -> None
 
 
 def test_the_bad_program_gives_the_writing_line_and_the_leaf(tmp_path: Path) -> None:
-    ran = watched(tmp_path, SETUP, example(rule, "Bad"))
+    ran = watched(tmp_path, SETUP, example(LEAF, "Bad"))
     assert isinstance(ran.error, RuntimeError)
-    finding = ran.the(rule.CODE)
+    finding = ran.the(LEAF)
     assert (finding.severity, finding.raised, finding.variable) == ("error", True, "w")
     assert ran.at(finding.mutation) == "w -= 0.1 * grad"
     assert ran.at(finding.origin) == "w = torch.zeros(3, requires_grad=True)"
@@ -68,33 +68,33 @@ def test_the_bad_program_gives_the_writing_line_and_the_leaf(tmp_path: Path) -> 
 
 def test_a_parameter_of_a_module_is_called_by_its_path(tmp_path: Path) -> None:
     ran = watched(tmp_path, "net = nn.Sequential(nn.Linear(2, 2))", "net[0].weight.mul_(2)")
-    assert ran.the(rule.CODE).variable == "net[0].weight"
+    assert ran.the(LEAF).variable == "net[0].weight"
 
 
 def test_a_write_through_a_view_of_a_leaf_is_found_as_well(tmp_path: Path) -> None:
     ran = watched(tmp_path, "w = torch.zeros(3, requires_grad=True)", "row = w[0]", "row.add_(1)")
-    finding = ran.the(rule.CODE)
+    finding = ran.the(LEAF)
     assert ran.at(finding.mutation) == "row.add_(1)"
     assert "view of a leaf" in finding.message
 
 
 def test_the_good_program_is_quiet_and_runs(tmp_path: Path) -> None:
-    ran = watched(tmp_path, SETUP, "w = torch.zeros(3, requires_grad=True)", example(rule, "Good"))
+    ran = watched(tmp_path, SETUP, "w = torch.zeros(3, requires_grad=True)", example(LEAF, "Good"))
     assert ran.error is None
     assert ran.codes() == set()
 
 
 def test_without_us_pytorch_raises_the_same_error_and_names_no_variable(tmp_path: Path) -> None:
-    plain = plainly(tmp_path, SETUP, example(rule, "Bad"))
+    plain = plainly(tmp_path, SETUP, example(LEAF, "Bad"))
     assert f"{type(plain.error).__name__}: {plain.error}" == REFUSED
-    assert str(watched(tmp_path, SETUP, example(rule, "Bad")).error) == str(plain.error)
+    assert str(watched(tmp_path, SETUP, example(LEAF, "Bad")).error) == str(plain.error)
 
 
 def test_an_expanded_leaf_is_written_out_of_place_since_nobody_may_write_it(tmp_path: Path) -> None:
     """Under ``no_grad``, which is what helps an update, PyTorch would refuse for the repeated elements."""
     program = "start = nn.Parameter(torch.zeros(1, 3))\nh = start.expand(2, 3)\n{write}\nh.sum().backward()"
     ran = watched(tmp_path, program.format(write="h += torch.ones(2, 3)"))
-    assert "+    h = h + torch.ones(2, 3)" in ran.the(rule.CODE).diff
+    assert "+    h = h + torch.ones(2, 3)" in ran.the(LEAF).diff
     unrecorded = plainly(tmp_path, program.format(write="with torch.no_grad():\n    h += torch.ones(2, 3)"))
     assert "more than one element" in str(unrecorded.error)
     cured = watched(tmp_path, program.format(write="h = h + torch.ones(2, 3)"))

@@ -8,17 +8,15 @@ from types import ModuleType
 import pytest
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.notes import could_be_in_place, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import in_place_saved_nothing, kept_by_the_graph
 
 SETUPS = {
     in_place_saved_nothing: "linear, x = nn.Linear(8, 8), torch.ones(2, 8)",
-    could_be_in_place: "q, k, bias = torch.ones(600, 2), torch.ones(2, 600), torch.ones(600)",
     kept_by_the_graph: "layers = [nn.Linear(600, 600) for _ in range(3)]\nx = torch.ones(600, 600)",
 }
 """What the page leaves out; large enough to be worth a note."""
 STATEMENTS = {
     in_place_saved_nothing: "h = F.silu(linear(x), inplace=True)",
-    could_be_in_place: "scores = scores + bias",
     kept_by_the_graph: "x = layer(x)",
 }
 RULES = pytest.mark.parametrize("rule", SETUPS, ids=lambda rule: rule.__name__.rsplit(".", 1)[1])

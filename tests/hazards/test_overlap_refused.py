@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.overlap import overlap_refused as rule
+from inplace_magic.hazards.rules import refused as rule
 
 REFUSED = {
     "as a whole": ("mask = torch.ones(1, 4).expand(3, 4)", "mask *= 2", "mask", [[2.0] * 4] * 3),
@@ -57,10 +57,10 @@ def test_what_pytorch_refuses_is_told_and_a_copy_of_what_is_read_cures_it(write:
 
 
 def test_the_bad_program_raises_and_is_told_and_the_good_one_is_quiet(tmp_path: Path) -> None:
-    ran = watched(tmp_path, example(rule, "Bad"))
+    ran = watched(tmp_path, example(rule.EXPANDED, "Bad"))
     assert "more than one element" in str(ran.error)
     assert ran.codes() == {rule.EXPANDED}
-    good = watched(tmp_path, example(rule, "Good"))
+    good = watched(tmp_path, example(rule.EXPANDED, "Good"))
     assert (good.error, good.codes()) == (None, set())
 
 

@@ -53,6 +53,28 @@ def test_an_optimizer_of_its_own_that_never_moves_anything_is_told(loaded_shell:
     assert ran.blamed(CODE) == {"given = encoder(x)"}
 
 
+def test_an_optimizer_made_in_the_place_of_a_gone_one_is_looked_at_as_its_own(tmp_path: Path) -> None:
+    """Python gives its `id` again: the gone one left out nothing at its first step, and this one does."""
+    program = """
+        import gc
+        rest = torch.optim.SGD(decoder.parameters(), lr=0.1)
+        decoder(torch.randn(5, 4)).sum().backward()
+        rest.step()
+        gone, kept = id(rest), [both]
+        del rest
+        gc.collect()
+        while id(both) != gone and len(kept) < 10_000:
+            both = torch.optim.SGD.__new__(torch.optim.SGD)
+            kept.append(both)
+        both.__init__([*encoder.parameters(), *decoder.parameters()], lr=0.1)
+        given = encoder(x).detach()
+        """
+    ran = watched(tmp_path, NETWORKS, program, TRAINED)
+
+    assert ran.names["gone"] == id(ran.names["both"])
+    assert ran.at(ran.the(CODE).mutation) == "given = encoder(x).detach()"
+
+
 def test_a_result_that_is_detached_for_another_network_first_is_no_cut(loaded_shell: Any, tmp_path: Path) -> None:
     own = "of_g, of_d = (torch.optim.SGD(net.parameters(), lr=0.1) for net in (encoder, decoder))\n"
     of_critic = "fake = encoder(x)\ndecoder(fake.detach()).sum().backward()\nof_d.step()\nof_g.zero_grad()\n"

@@ -92,3 +92,16 @@ def test_layers_loaded_in_a_constructor_are_drawn_anew_by_its_initialiser(tmp_pa
     found = [finding for finding in watched(tmp_path, program).report.hazards if finding.code == "overwritten-unread"]
     places = [finding.mutation.statement for finding in found if finding.mutation is not None]
     assert places == ["nn.init.xavier_uniform_(layer.weight)", "nn.init.zeros_(layer.bias)"]
+
+
+def test_a_row_of_zeros_for_padding_that_an_initialiser_draws_over_is_called_that(tmp_path: Path) -> None:
+    program = """
+    embed = nn.Embedding(6, 4, padding_idx=0)
+    nn.init.normal_(embed.weight, std=0.1)
+    embed(torch.tensor([[1, 2, 0]])).sum().backward()
+    """
+    finding = watched(tmp_path, program).the("overwritten-unread")
+    assert "draws all of `embed.weight` anew, also the part that" in finding.message
+    assert "weight[padding_idx] = 0" in finding.fix
+    mended = program.replace("std=0.1)\n", "std=0.1)\n    with torch.no_grad(): embed.weight[embed.padding_idx] = 0\n")
+    assert watched(tmp_path, mended).codes() == set()

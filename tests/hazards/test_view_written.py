@@ -10,7 +10,7 @@ from hazards.running import example, plainly, watched
 
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.hazards import find_hazards
-from inplace_magic.hazards.rules import view_written as rule
+from inplace_magic.hazards.rules import refused as rule
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 
@@ -125,14 +125,15 @@ def test_a_clone_of_the_view_may_be_written(code: str, tmp_path: Path) -> None:
 
 
 def test_the_bad_program_of_the_page_gives_the_write_and_the_chunk(tmp_path: Path) -> None:
-    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", example(rule, "Bad"))
+    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", example(rule.MULTI_OUTPUT, "Bad"))
     finding = ran.the(rule.MULTI_OUTPUT)
     assert ran.at(finding.mutation) == "a += b"
     assert ran.at(finding.origin) == "a, b = x.chunk(2)"
 
 
 def test_the_good_program_of_the_page_is_quiet(tmp_path: Path) -> None:
-    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", example(rule, "Good"))
+    good = example(rule.MULTI_OUTPUT, "Good")
+    ran = watched(tmp_path, "x = torch.ones(4, requires_grad=True) * 1", "a, b = x.chunk(2)", good)
     assert ran.error is None
     assert ran.codes() == set()
 
@@ -148,4 +149,4 @@ def test_the_base_of_several_views_written_before_one_is_used_blames_the_write(t
 def test_a_tensor_made_in_inference_mode_was_made_and_not_taken_from_another(tmp_path: Path) -> None:
     program = "with torch.inference_mode():\n    made = torch.ones(2)\nmade.mul_(2)"
     finding = watched(tmp_path, program).the(rule.INFERENCE)
-    assert "made by `made = torch.ones(2)`" in finding.message
+    assert "It came from `made = torch.ones(2)`" in finding.message

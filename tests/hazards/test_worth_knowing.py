@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import site, tensor, with_traits
-from hazards.running import plainly, watched
+from hazards.running import watched
 
 from inplace_magic.hazards import find_hazards
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -17,7 +17,7 @@ from inplace_magic.record.trace import Trace
 
 MANY = 300_000
 """Elements of a tensor that is worth a note: 1.2 MB of float32."""
-NOTES = {"in-place-saved-nothing", "could-be-in-place", "kept-by-the-graph"}
+NOTES = {"in-place-saved-nothing", "kept-by-the-graph"}
 
 
 def rebinding_trace(elements: int, *, saved: bool = False, ended: int | None = 2) -> Trace:
@@ -89,19 +89,6 @@ def test_what_an_earlier_call_made_is_no_clone() -> None:
     assert codes(clone_trace(born=0)) == []
 
 
-def test_an_input_that_died_right_after_an_ordinary_call_could_have_been_written() -> None:
-    (note,), _ = find_hazards(rebinding_trace(MANY))
-
-    assert (note.code, note.severity, note.nbytes) == ("could-be-in-place", "info", 4 * MANY)
-    assert note.origin == site(3, rebinding_trace(MANY).source)
-    assert note.mutation is None
-
-
-@pytest.mark.parametrize("ended", [None, 1, 3])
-def test_an_input_that_died_at_another_time_could_not(ended: int | None) -> None:
-    assert "could-be-in-place" not in codes(rebinding_trace(MANY, ended=ended))
-
-
 def test_small_tensors_stay_quiet() -> None:
     assert codes(rebinding_trace(8)) == []
     assert codes(rebinding_trace(8, saved=True, ended=None)) == []
@@ -145,7 +132,7 @@ def test_without_recording_nothing_is_cloned(tmp_path: Path) -> None:
     assert ran.codes() == set()
 
 
-def test_a_large_rebinding_is_noted_and_the_saved_one_is_not_called_dead(tmp_path: Path) -> None:
+def test_a_large_rebinding_is_noted(tmp_path: Path) -> None:
     ran = watched(
         tmp_path,
         """
@@ -156,48 +143,9 @@ def test_a_large_rebinding_is_noted_and_the_saved_one_is_not_called_dead(tmp_pat
         h = h * h
         """,
     )
-    notes = [(hazard.code, ran.at(hazard.origin), hazard.nbytes) for hazard in ran.report.hazards]
+    note = ran.the("kept-by-the-graph")
 
-    assert notes == [
-        ("could-be-in-place", "h = h + 1", 1_440_000),
-        ("could-be-in-place", "h = h.tanh()", 1_440_000),
-        ("kept-by-the-graph", "h = h * h", 1_440_000),
-    ]
-
-
-def test_an_input_with_another_name_is_not_dead(tmp_path: Path) -> None:
-    assert watched(tmp_path, "a = torch.ones(600, 600)", "b = a", "a = a + 1").codes() == set()
-
-
-def test_a_loop_spares_one_tensor_however_often_it_runs(tmp_path: Path) -> None:
-    ran = watched(tmp_path, "h = torch.ones(600, 600)\nfor _ in range(5):\n    h = h + 1")
-
-    note = ran.the("could-be-in-place")
-    assert note.nbytes == 1_440_000
-    assert "save 1.4 MiB each time (5 calls)" in note.message
-
-
-@pytest.mark.parametrize("trained", [False, True])
-def test_a_line_that_another_pass_needs_as_it_is_gets_no_advice(trained: bool, tmp_path: Path) -> None:
-    """Trained, the square saves what the next line would write: in place, PyTorch refuses the backward."""
-    program = """
-        def modulated(weight, write):
-            h = weight * 2
-            size = (h * h).sum()
-            if write:
-                h *= size
-            else:
-                h = h * size
-            return h.sum()
-        """
-    frozen, free = "modulated(torch.ones(600, 600), False)", "modulated(torch.ones(600, 600, requires_grad=True), {})"
-    assert "modified by an inplace operation" in str(
-        plainly(tmp_path, program, f"{free.format(True)}.backward()").error
-    )
-
-    ran = watched(tmp_path, program, frozen, f"{free.format(False)}.backward()" if trained else "")
-
-    assert ("could-be-in-place" in ran.codes()) is not trained
+    assert (ran.at(note.origin), note.nbytes) == ("h = h * h", 1_440_000)
 
 
 def test_a_loop_over_small_tensors_is_no_large_one(tmp_path: Path) -> None:
@@ -240,26 +188,8 @@ def test_what_the_graph_of_one_pass_keeps_is_counted_once(tmp_path: Path) -> Non
     assert "and 3 more like it" in note.message
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "opt = torch.optim.Adam([w], foreach=False)\nw.sum().backward()\nopt.step()\nopt.step()",
-        "layer = nn.TransformerEncoderLayer(600, 1, 600)\nlayer(w.detach().unsqueeze(1))",
-        "nn.Sequential(nn.Linear(600, 600), nn.Tanh())(w.detach())",
-    ],
-)
-def test_nobody_is_asked_to_rewrite_library_code(lines: str, tmp_path: Path) -> None:
-    program = ("w = torch.ones(600, 600, requires_grad=True)", lines)
-    assert "could-be-in-place" not in watched(tmp_path, *program).codes()
-
-
-def test_a_module_with_an_inplace_option_is_the_readers_to_set(tmp_path: Path) -> None:
-    ran = watched(tmp_path, "w = torch.ones(600, 600)", "nn.Sequential(nn.Linear(600, 600), nn.ReLU())(w)")
-    assert "inplace=True" in ran.the("could-be-in-place").fix
-
-
 def test_at_most_three_notes_the_largest_first(tmp_path: Path) -> None:
-    lines = [f"h = torch.ones({size}, 1000)\nh = h + 1" for size in (300, 500, 400, 700, 600)]
+    lines = [f"h = torch.ones({size}, 1000, requires_grad=True) * 2\nh.sin_()" for size in (300, 500, 400, 700, 600)]
 
     notes = watched(tmp_path, *lines).report.hazards
 
@@ -267,24 +197,7 @@ def test_at_most_three_notes_the_largest_first(tmp_path: Path) -> None:
 
 
 def test_notes_raise_no_alarm(tmp_path: Path) -> None:
-    report = watched(tmp_path, "h = torch.ones(600, 600)", "h = h + 1").report
+    report = watched(tmp_path, "h = torch.ones(600, 600, requires_grad=True) * 2", "h.sin_()").report
 
     assert {hazard.code for hazard in report.hazards} <= NOTES
     assert report.verdict.startswith("✓ Nothing wrong found")
-
-
-def test_bytes_and_form_are_those_of_one_operation_of_the_line(tmp_path: Path) -> None:
-    report = watched(
-        tmp_path,
-        """
-        x, mean, var = torch.randn(16384, 64), torch.zeros(64), torch.ones(64)
-        with torch.no_grad():
-            for _ in range(3):
-                y = (x - mean) / torch.sqrt(var + 1e-5)
-        """,
-    ).report
-    (note,) = [hazard for hazard in report.hazards if hazard.code == "could-be-in-place"]
-
-    assert note.nbytes == 16384 * 64 * 4
-    assert "`div_`" in note.fix
-    assert "3 calls" in note.message

@@ -66,7 +66,7 @@ def test_the_last_report_is_the_one_of_a_story_that_goes_on(ip: Any) -> None:
 def test_a_block_knows_the_variable_that_holds_its_report(ip: Any) -> None:
     indented = MANY_LINES.replace("\n", "\n    ")
     run_cell(ip, f"import inplace_magic\nwith inplace_magic.watch() as seen:\n    {indented}")
-    assert "`seen.report.memory` gives everything" in ip.user_ns["seen"].report._repr_mimebundle_()["text/plain"]
+    assert "`seen.report.memory` gives all of them" in ip.user_ns["seen"].report._repr_mimebundle_()["text/plain"]
 
 
 def test_a_report_shows_itself_in_a_notebook(ip: Any) -> None:

@@ -318,3 +318,18 @@ def test_a_function_that_a_library_called_is_followed_by_itself(tmp_path: Path, 
     assert answer.certain
     assert answer.mutation is not None
     assert (answer.mutation.file, answer.mutation.line) == (str(path), 6)
+
+
+def test_an_argument_is_said_to_come_from_the_line_that_called_inside_a_function_too() -> None:
+    found = Failed(
+        program(
+            """
+            def clipped(image):
+                return image.clamp_(0, 1)
+            def main():
+                return clipped(torch.rand(3, requires_grad=True))
+            main()
+            """
+        )
+    ).certain()
+    assert "It came from `return clipped(torch.rand(3, requires_grad=True))`" in found.message

@@ -18,7 +18,7 @@ from postmortem.refused import Program, names_of_torch, programs, run, texts
 
 from inplace_magic.language import use_language
 from inplace_magic.postmortem import Cells, answer_to
-from inplace_magic.postmortem.errors import KINDS
+from inplace_magic.postmortem.kinds import KINDS
 from inplace_magic.record.answer import Answer
 
 PROGRAMS = list(programs())

@@ -8,7 +8,7 @@ import pytest
 from postmortem.refused import run, texts
 from scripts import script
 
-from inplace_magic.postmortem.errors import KINDS
+from inplace_magic.postmortem.kinds import KINDS
 
 MAKER = script("docs/make_errors.py")
 PAGES = MAKER.pages()

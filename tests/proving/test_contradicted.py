@@ -83,6 +83,17 @@ def test_where_no_candidate_is_right_they_were_tried_and_the_fix_in_words_was_no
     assert torch.is_grad_enabled()
 
 
+def test_a_hook_that_the_fix_leaves_a_hook_is_the_programs_own(ip: Any) -> None:
+    own = "z = x.tanh() * 1\ny = x * 1\ny.register_hook(lambda g: g.mul_(0.1))\n(y + z).square().sum().backward()"
+
+    shown = first(watched(ip, own).prove())
+
+    assert "+y.register_hook(lambda g: g * 0.1)" in shown.diff
+    assert shown.proof is not None
+    assert shown.proof.verdict == "other numbers"
+    assert "it does not refute the fix" in shown.proof.reason
+
+
 def test_gradients_that_the_program_itself_cuts_off_are_not_held_against_a_fix_and_are_said(ip: Any) -> None:
     own = f"{LEAF.rpartition(chr(10))[0]}\n(flat.pow(2) * flat.detach()).sum().backward()"
 

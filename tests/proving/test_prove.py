@@ -9,7 +9,7 @@ import pytest
 import torch
 from cells import run_cell
 from programs import packed
-from proving.trying import BROKEN, SILENT, first, verdict_on, watched, with_diff
+from proving.trying import BROKEN, SILENT, first, proof_of, verdict_on, watched, with_diff
 
 from inplace_magic.hazards.fixes import candidates
 
@@ -153,3 +153,17 @@ def test_where_the_program_packs_saved_tensors_itself_nothing_is_called_proven(i
 
     assert proofs
     assert all(proof is not None and proof.verdict != "proven" for proof in proofs)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "none = torch.zeros(0, 3)",
+        "from dataclasses import dataclass, field\n@dataclass\nclass R:\n    parts: list = field(default_factory=list)",
+    ],
+    ids=["a tensor without elements", "what a library asks by identity"],
+)
+def test_a_program_is_tried_whatever_stands_beside_the_mistake(ip: Any, before: str) -> None:
+    assert proof_of(watched(ip, f"{before}\n{BROKEN}")).verdict == "proven"
+    other = with_diff(report := watched(ip, f"{before}\n{BROKEN}"), first(report).diff.replace("* 2", "* 3"))
+    assert verdict_on(other).verdict == "other numbers"

@@ -349,7 +349,7 @@ def test_a_listing_of_one_source_says_which_in_the_cards_head_and_its_fix_may_st
     assert page.index('class="im-two"') < page.index("Cell In[7]</summary>") < page.index("Fix: ")
 
 
-def test_memory_says_whose_it_is_in_its_title_and_in_each_row():
+def test_memory_says_whose_it_is_in_its_title_and_of_several_devices_in_each_row():
     reading = Reading(sigmoid_report(), rows=20)
     assert "Memory by line (cpu)" in memory_section(reading)
     reading.__dict__["memory"] = [*reading.memory, replace(reading.memory[0], device="cuda:0")]

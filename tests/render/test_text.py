@@ -167,7 +167,7 @@ def test_a_loop_is_folded_into_one_row():
 def test_a_long_report_is_cut_with_a_sentence_that_says_how_to_get_the_rest():
     text = long_report(300).to_text()
 
-    assert "more lines; `report.to_frame(" in text
+    assert "more rows not shown; `report.to_frame(" in text
     assert len(text.splitlines()) < 700
 
 

@@ -22,6 +22,7 @@ from inplace_magic.record.names import Binding
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
+from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.operands import is_state, written_in
 from inplace_magic.source.tops import Whose, names_in, run_once, whose
 from inplace_magic.source.variables import variables_in
@@ -217,7 +218,7 @@ class Bindings:
         """True if a parameter is the cell's own name for the tensor, handed on from call to call."""
         if text not in site.parameters or site.caller is None:
             return False
-        path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, text))
+        path = expressions.path_text(argument_for(site, text))
         if path is None:
             return False
         named = self.named(site.caller, path)
@@ -266,10 +267,12 @@ class Bindings:
         is_parameter = isinstance(node, ast.Name) and text in site.parameters and text not in ("self", "cls")
         if not is_parameter or (site.function, text) in self.scopes or site.caller is None:
             return text
+        if is_called_by_autograd(site):
+            return text
         outside = self.namespace.get(tensor)
         if outside is not None and not self._is_kept_aside(outside, site, tensor):
             return outside
-        argument = expressions.parameter_argument(site.caller.expression, site.parameters, text)
+        argument = argument_for(site, text)
         if argument is None:
             return text
         argument = expressions.without_aliasing(argument, self.view_texts)

@@ -86,8 +86,6 @@ class OpFacts:
         self.names: tuple[str, ...] = () if owner else _NAMES_OF_TENSORS.get(name, ())
         """Those of its tensors, which are its first parameters."""
         self.traits: tuple[Trait, ...] = traits_of(operation, method=self.name.startswith("Tensor."))
-        if _frees_its_input(operation):
-            self.traits = (*self.traits, "frees its input")
 
 
 def in_positions(facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -97,12 +95,6 @@ def in_positions(facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         return args
     named = tuple(kwargs.get(name) for name in facts.names[len(args) :])
     return (*args, *named) if any([value is not None for value in named]) else args
-
-
-def _frees_its_input(operation: str) -> bool:
-    """True if the node keeps no input, and that of the form in place makes no clone."""
-    entry, in_place = SAVES.get(operation), SAVES.get(f"{operation}_")
-    return isinstance(entry, tuple) and "in0" not in entry and isinstance(in_place, tuple) and "hidden" not in in_place
 
 
 def _display_name(operation: str, owner: str) -> str:

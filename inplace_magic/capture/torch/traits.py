@@ -71,22 +71,6 @@ _LISTED: tuple[tuple[Trait, Iterable[str]], ...] = (
     ("takes in order", ("masked_scatter_",)),
     ("resizes", ("resize_", "resize_as_")),
     ("turns", ("t_", "transpose_", "swapaxes_", "swapdims_")),
-    (
-        "frees its input",
-        (
-            *(f"F.{name}" for name in ("relu", "leaky_relu", "elu", "celu", "selu", "rrelu", "threshold")),
-            *("F.dropout", "F.alpha_dropout"),
-            *(
-                f"{owner}.{name}"
-                for owner in ("torch", "Tensor")
-                for name in (
-                    *("add", "sub", "mul", "div", "true_divide", "neg", "abs", "exp", "exp2", "expm1", "sqrt"),
-                    *("rsqrt", "sigmoid", "tanh", "reciprocal", "masked_fill", "clamp", "clamp_min", "clamp_max"),
-                    *("round", "floor", "ceil", "tril", "triu", "lerp", "addcmul", "addcdiv"),
-                )
-            ),
-        ),
-    ),
     ("gives item", ("Tensor.__getitem__",)),
     ("gives data", ("Tensor.data",)),
     ("gives array", ("Tensor.numpy",)),

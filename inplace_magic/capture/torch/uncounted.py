@@ -2,10 +2,11 @@
 did.
 
 Most announce it: their schemas mark arguments as written that they do not give back, and only what is given back is
-counted (``_fused_adam_``, ``_amp_update_scale_``, the observers of quantization). The kernels of batch norm announce
-nothing. Whether such a call writes may hang on a flag, or on the value of a tensor: a fused step under a ``GradScaler``
-writes only where ``found_inf`` is 0. On a device nobody can know that without waiting for it, so the answer is then
-that it may have written.
+counted (``_fused_adam_``, ``_amp_update_scale_``, the observers of quantization). Of an operator that a library
+defines (``torch.library``) PyTorch counts nothing by itself, whatever it gives back. The kernels of batch norm
+announce nothing. Whether such a call writes may hang on a flag, or on the value of a tensor: a fused step under a
+``GradScaler`` writes only where ``found_inf`` is 0. On a device nobody can know that without waiting for it, so the
+answer is then that it may have written.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch.nn import functional as F
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.arguments import Arguments, Keywords, tensors_in
 
+_TORCHS = "aten"
 _OF_STATISTICS = frozenset(
     (
         *("batch_norm", "instance_norm", "native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"),
@@ -103,27 +105,31 @@ def uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], Un
     if isinstance(func, torch._ops.OpOverload):
         func = func.overloadpacket
         bare = func.__name__
-    if bare.startswith("_foreach_") or bare in _NOT_WRITTEN or not _is_atens(func, bare):
+    library = _library(func, bare)
+    if library is None or bare.startswith("_foreach_") or bare in _NOT_WRITTEN:
         return None
-    signature = _announced(bare)
+    signature = _announced(library, bare)
     return None if signature is None else signature.uncounted
 
 
-def _is_atens(func: Any, bare: str) -> bool:
+def _library(func: Any, bare: str) -> str | None:
+    """Return who defines an operator, such as ``aten``; None of a function that is none."""
     if isinstance(func, torch._ops.OpOverloadPacket):
-        return str(func) == f"aten.{bare}"
-    return any([getattr(owner, bare, None) is func for owner in (torch, torch.Tensor, torch._C._nn)])
+        return str(func).partition(".")[0]
+    own = any([getattr(owner, bare, None) is func for owner in (torch, torch.Tensor, torch._C._nn)])
+    return _TORCHS if own else None
 
 
-def _announced(bare: str) -> _Signature | None:
+def _announced(library: str, bare: str) -> _Signature | None:
     """By the schemas of an operator. Private; if that vanishes, such writes go unseen."""
     schemas_of: Any = getattr(torch._C, "_jit_get_schemas_for_operator", None)
     parameters: dict[str, Any] = {}
     written: list[dict[str, None]] = []
-    for schema in () if schemas_of is None else schemas_of(f"aten::{bare}"):
+    for schema in () if schemas_of is None else schemas_of(f"{library}::{bare}"):
         if not _takes_tensors(schema):
             continue
-        given_back = {name for each in schema.returns if each.alias_info for name in each.alias_info.before_set}
+        returned = schema.returns if library == _TORCHS else ()
+        given_back = {name for each in returned if each.alias_info for name in each.alias_info.before_set}
         parameters = {each.name: each.default_value for each in schema.arguments} | parameters
         own = [each for each in schema.arguments if each.alias_info is not None and each.alias_info.is_write]
         written.append({each.name: None for each in own if given_back.isdisjoint(each.alias_info.before_set)})

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import array_copied
-from inplace_magic.hazards.references.objects.slots import read_parts, runs_again
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.references.slots import read_parts, runs_again
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
@@ -27,41 +26,23 @@ _FIRST = 20
 """Arrays of one memory that are held against each other."""
 
 
-@dataclass(frozen=True)
-class ArrayPair:
-    """``before = x.numpy(); x += 1; after = x.numpy(); after - before``."""
-
-    older: CallEvent
-    name: str
-    """Of the older array."""
-    write: Write
-
-
-def array_pairs(story: Story) -> Iterator[ArrayPair]:
-    """Pairs of names, bound in one run of a function, that stand for one memory; one pair for each older array."""
-    taken: dict[int, list[CallEvent]] = {}
-    for call in story.doing("gives array"):
-        storage = call.inputs[0].storage if call.inputs and call.error is None else None
-        if storage is not None:
-            taken.setdefault(storage, []).append(call)
-    for storage, calls in taken.items():
+def subtracted(story: Story, taken: dict[int | None, list[CallEvent]]) -> Iterator[Found]:
+    """Yield the arrays of which the difference from a later one of the same memory is taken, in one run of a function:
+    ``before = x.numpy(); x += 1; after = x.numpy(); after - before``."""
+    for calls in taken.values():
         for place, older in enumerate(calls[:_FIRST]):
-            pair = next((pair for newer in calls[place + 1 : _FIRST] if (pair := _pair(story, older, newer))), None)
-            if pair is not None:
-                write = next(
-                    write
-                    for write in story.writes_to_memory(storage)
-                    if older.index < write.at and write.site is not None
-                )
-                yield ArrayPair(older, pair, write)
+            pairs = ((_pair(story, older, newer), newer) for newer in calls[place + 1 : _FIRST])
+            name, newer = next((pair for pair in pairs if pair[0] is not None), (None, None))
+            write = _written_between(story, older, newer.index) if newer is not None else None
+            if name is not None and write is not None:
+                yield _found(story, older, write, name)
 
 
 def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
     """Return the name of the older array, where its difference from the newer one is taken."""
-    storage, region = older.inputs[0].storage, region_of(older.inputs[0])
-    wrote = any(older.index < w.at < newer.index and w.site is not None for w in story.writes_to_memory(storage))
+    region, wrote = region_of(older.inputs[0]), _written_between(story, older, newer.index)
     first, second = _bound(older), _bound(newer)
-    if not wrote or first is None or second is None or region is None or region != region_of(newer.inputs[0]):
+    if wrote is None or first is None or second is None or region is None or region != region_of(newer.inputs[0]):
         return None
     (site, name), (later, other) = first, second
     listing = whole_listing(story.trace, later)
@@ -109,27 +90,19 @@ CODE = "array-shares-memory"
 _STORING = ("append", "insert", "appendleft")
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each line that keeps an array."""
-    taken: dict[tuple[Callsite | None, int | None], CallEvent] = {}
-    told: set[Callsite | None] = set()
-    for call in story.doing("gives array"):
-        if not call.inputs or call.callsite in told:
-            continue
+def array_shares_memory(story: Story) -> Iterator[Found]:
+    """Yield the lines that keep an array of which torch then wrote the memory."""
+    given = [call for call in story.doing("gives array") if call.inputs]
+    first: dict[tuple[Callsite | None, int | None], CallEvent] = {}
+    for call in given:
         listing = whole_listing(story.trace, call.callsite)
-        if listing is None:
-            continue
-        key = (call.callsite, call.inputs[0].storage)
-        before = taken.setdefault(key, call)
-        kept = _kept_in(listing, call.callsite)
-        write = _written_between(story, before, call.index) if before is not call else None
-        if kept is not None and write is not None and _read_below(listing, call.callsite, kept):
-            told.add(call.callsite)
-            yield _hazard(story, call, write, kept)
-    for pair in array_pairs(story):
-        if pair.older.callsite not in told:
-            told.add(pair.older.callsite)
-            yield _hazard(story, pair.older, pair.write, pair.name)
+        before = first.setdefault((call.callsite, call.inputs[0].storage), call)
+        kept = _kept_in(listing, call.callsite) if listing is not None and before is not call else None
+        write = _written_between(story, before, call.index) if kept is not None else None
+        if listing is not None and kept is not None and write is not None and _read_below(listing, call.callsite, kept):
+            yield _found(story, call, write, kept)
+    known = (call for call in given if call.error is None and call.inputs[0].storage is not None)
+    yield from subtracted(story, grouped((call.inputs[0].storage, call) for call in known))
 
 
 def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:
@@ -166,23 +139,24 @@ def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
     return False
 
 
-def _hazard(story: Story, call: CallEvent, write: Write, kept: str) -> Hazard:
-    variable = story.name_written_by(write) or story.bindings.name(call.inputs[0].tensor)
-    return finding(
+def _found(story: Story, call: CallEvent, write: Write, kept: str) -> Found:
+    tensor = write.mutation.tensor if write.mutation is not None else call.inputs[0].tensor
+    name = story.name_written_by(write) or story.bindings.name(call.inputs[0].tensor)
+    array = wording.code(call.callsite.expression) if call.callsite is not None else _("the array")
+    return Found({"line": call, "write": write}, tensor, name, {"kept": kept, "array": array})
+
+
+RULES = rules_of(
+    Row(
         CODE,
         "warning",
-        message=_(
+        array_shares_memory,
+        Calls(write="write", origin="line"),
+        message=N_(
             "{line} keeps an array in `{kept}` that shares its memory with the tensor, and {write} then "
             "overwrote that memory: the kept array shows the new values. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), kept=kept, write=wording.spot(write.site)),
-        fix=_("Keep a copy: append `.copy()` to {array}.").format(
-            array=wording.code(call.callsite.expression) if call.callsite is not None else _("the array")
         ),
-        variable=variable,
-        origin=call.callsite,
-        tensor=write.mutation.tensor if write.mutation is not None else call.inputs[0].tensor,
-        write=write,
-    )
-
-
-RULE = Rule(check, {CODE: Cures((array_copied,))})
+        fix=N_("Keep a copy: append `.copy()` to {array}."),
+        ways=(array_copied,),
+    ),
+)

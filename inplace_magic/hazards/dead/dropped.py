@@ -10,15 +10,14 @@ import ast
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, Severity, finding
+from inplace_magic.hazards.finding import Severity
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import N_, _, ngettext, spelled
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, spelled
 from inplace_magic.record.events import CallEvent, Dropped, Mutation
 
 _LATEST = 32
@@ -72,14 +71,14 @@ _LOSSES = {
 }
 
 
-def values_cut_off(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each place of such a write, of the worst one there."""
-    worst: dict[object, Hazard] = {}
+def values_cut_off(story: Story) -> Iterator[Found]:
+    """Yield for each place of such a write the worst one there."""
+    worst: dict[object, Found] = {}
     for call, mutation, dropped in story.dropping:
         loss = _LOSSES.get(dropped.kind)
         if loss is None or call.callsite is None or (not loss.silent and _comes_along(story, call, mutation)):
             continue
-        found = replace(_cut_off(story, call, mutation, dropped, loss), severity=_severity(call, dropped, loss))
+        found = _cut_off(story, call, mutation, dropped, loss)
         known = worst.get(call.callsite)
         if known is None or (known.severity, found.severity) == ("info", "silent"):
             worst[call.callsite] = found
@@ -109,39 +108,28 @@ def _severity(call: CallEvent, dropped: Dropped, loss: _Loss) -> Severity:
     return "warning" if dropped.scalar else "info"
 
 
-def _cut_off(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped, loss: _Loss) -> Hazard:
-    variable, value = _name(story, call, mutation), dropped.example
-    maker = story.maker_of_storage(mutation.storage)
-    dtype = next((meta.dtype for meta in call.mutated if meta.tensor == mutation.tensor), "")
-    return finding(
-        "values-cut-off",
-        "silent",
-        message=_(loss.message).format(
-            line=wording.spot(call.callsite),
-            tensor=f"`{variable}`" if variable else _("the tensor"),
-            dtype=f"`{dtype}`",
-            count=dropped.values,
-            all=dropped.among,
-            example=loss.example.format(value, int(value)) if value is not None else "",
-        ),
-        fix=_(loss.fix),
-        variable=variable,
-        origin=maker.callsite if maker is not None else None,
-        tensor=mutation.tensor,
-        write=call,
-    )
+def _cut_off(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped, loss: _Loss) -> Found:
+    value, dtype = dropped.example, next((meta.dtype for meta in call.mutated if meta.tensor == mutation.tensor), "")
+    words = {
+        "dtype": f"`{dtype}`",
+        "count": dropped.values,
+        "all": dropped.among,
+        "example": loss.example.format(value, int(value)) if value is not None else "",
+    }
+    calls = {"line": call, "maker": story.maker_of_storage(mutation.storage)}
+    severity = _severity(call, dropped, loss)
+    return Found(calls, mutation.tensor, words=words, message=loss.message, fix=loss.fix, severity=severity)
 
 
-def index_repeats(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each place that writes back, by an index with repeats, what it read by that index."""
-    seen = set()
+def index_repeats(story: Story) -> Iterator[Found]:
+    """Yield each write, by an index with repeats, of what was read by that index."""
     for call, mutation, dropped in story.dropping:
-        if dropped.kind != "repeats" or call.callsite is None or call.callsite in seen:
+        if dropped.kind != "repeats" or call.callsite is None:
             continue
         read, adds = _read_back(story, call, mutation)
         if read is not None and (adds or dropped.differ):
-            seen.add(call.callsite)
-            yield _repeats(story, call, mutation, read, dropped)
+            words = {"count": dropped.values, "all": dropped.among}
+            yield Found({"line": call, "read": read}, mutation.tensor, words=words)
 
 
 def _read_back(story: Story, call: CallEvent, mutation: Mutation) -> tuple[CallEvent | None, bool]:
@@ -168,34 +156,6 @@ def _read_back(story: Story, call: CallEvent, mutation: Mutation) -> tuple[CallE
     return None, False
 
 
-def _repeats(story: Story, call: CallEvent, mutation: Mutation, read: CallEvent, dropped: Dropped) -> Hazard:
-    variable = _name(story, call, mutation)
-    return finding(
-        "index-repeats",
-        "silent",
-        message=ngettext(
-            "{line} loses {count} of {all} updates: its index names an element of {tensor} more than once, and an "
-            "assignment keeps one value for each element. PyTorch gives no error.",
-            "{line} loses {count} of {all} updates: its index names elements of {tensor} more than once, and an "
-            "assignment keeps one value for each element. PyTorch gives no error.",
-            dropped.values,
-        ).format(
-            line=wording.spot(call.callsite),
-            count=dropped.values,
-            all=dropped.among,
-            tensor=f"`{variable}`" if variable else _("the tensor"),
-        ),
-        fix=_(
-            "Let PyTorch add the repeats up: `x.index_put_((index,), values, accumulate=True)`, or `x.index_add_(0, "
-            "index, values)`. To count, `torch.bincount(index)`."
-        ),
-        variable=variable,
-        origin=read.callsite,
-        tensor=mutation.tensor,
-        write=call,
-    )
-
-
 def accumulated(write: Written) -> Fix | None:
     """``count.index_put_((i,), count.new_tensor(1), accumulate=True)`` for ``count[i] += 1``."""
     statement, call, listing = write.statement, write.call, write.listing
@@ -219,41 +179,51 @@ def accumulated(write: Written) -> Fix | None:
     else:
         return None
     index = ", ".join(listing.text(entry) for entry in entries) + ("," if len(entries) == 1 else "")
-    edit = listing.replace(statement, f"{path}.index_put_(({index}), {value}, accumulate=True)")
-    return Fix(write.site, listing, (edit,)) if edit is not None else None
+    return write.rewritten(f"{path}.index_put_(({index}), {value}, accumulate=True)")
 
 
-def source_in_order(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that fills masked places from a source of the tensor's own shape."""
-    seen = set()
+def source_in_order(story: Story) -> Iterator[Found]:
+    """Yield each write of masked places from a source of the tensor's own shape."""
     for call in story.doing("takes in order"):
-        shape = call.inputs[0].shape if len(call.inputs) == 3 else None
-        if call.kind != "in-place" or call.callsite is None or call.callsite in seen:
-            continue
-        if shape is None or math.prod(shape) < 2 or any(meta.shape != shape for meta in call.inputs):
-            continue
-        seen.add(call.callsite)
-        name = story.bindings.written_name(call, call.mutations[0].tensor)
-        yield finding(
-            "source-in-order",
-            "warning",
-            message=_(
-                "{line} fills the masked places of {tensor} with the first elements of its source, one after "
-                "the other, not with the elements at the same places. PyTorch gives no error."
-            ).format(line=wording.spot(call.callsite), tensor=f"`{name}`" if name else _("the tensor")),
-            fix=_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
-            variable=name,
-            tensor=call.mutations[0].tensor,
-            write=call,
-        )
+        shape = call.inputs[0].shape if call.kind == "in-place" and len(call.inputs) == 3 else None
+        if shape is not None and math.prod(shape) > 1 and all(meta.shape == shape for meta in call.inputs):
+            yield Found({"line": call}, call.mutations[0].tensor)
 
 
-def _name(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
-    return story.bindings.written_name(call, mutation.tensor) or story.bindings.name(mutation.tensor)
-
-
-RULES = (
-    row("index-repeats", "silent", index_repeats, accumulated),
-    row("source-in-order", "warning", source_in_order),
-    row("values-cut-off", "silent", values_cut_off),
+RULES = rules_of(
+    Row(
+        "index-repeats",
+        "silent",
+        index_repeats,
+        Calls(write="line", origin="read"),
+        message=N_(
+            "{line} loses {count} of {all} updates: its index repeats elements of {tensor}, and an assignment keeps "
+            "one value for each. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Let PyTorch add the repeats up: `x.index_put_((index,), values, accumulate=True)`, or `x.index_add_(0, "
+            "index, values)`. To count, `torch.bincount(index)`."
+        ),
+        nameless=N_("the tensor"),
+        ways=(accumulated,),
+    ),
+    Row(
+        "source-in-order",
+        "warning",
+        source_in_order,
+        Calls(write="line"),
+        message=N_(
+            "{line} fills the masked places of {tensor} with the first elements of its source, one after "
+            "the other, not with the elements at the same places. PyTorch gives no error."
+        ),
+        fix=N_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
+        nameless=N_("the tensor"),
+    ),
+    Row(
+        "values-cut-off",
+        "silent",
+        values_cut_off,
+        Calls(write="line", origin="maker"),
+        nameless=N_("the tensor"),
+    ),
 )

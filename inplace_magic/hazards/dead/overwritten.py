@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import _
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 
@@ -34,8 +33,8 @@ class _Reach:
         return of[one] < of[other] or of[_run(one)] < of[_run(other)]
 
 
-def overwritten_unread(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that overwrote such values."""
+def overwritten_unread(story: Story) -> Iterator[Found]:
+    """Yield each write over such values."""
     if not any(call.kind == "in-place" for call in story.doing("overwrites")):
         return
     written = {storage: story.writes_to_storage.get(storage, []) for storage in _parameters(story)}
@@ -44,11 +43,10 @@ def overwritten_unread(story: Story) -> Iterator[Hazard]:
         for site in {call.callsite for call, _mutation in writes}:
             if site is not None:
                 reach.enter(site, storage)
-    seen = set()
     for storage, writes in written.items():
         for place, (earlier, later) in enumerate(pairwise(writes)):
             first, second = earlier[0], later[0]
-            if first.callsite == second.callsite or second.callsite in seen or not _replaces(story, *earlier, *later):
+            if first.callsite == second.callsite or not _replaces(story, *earlier, *later):
                 continue
             third = writes[place + 2][0].index if place + 2 < len(writes) else None
             if _comes_of_a_draw(story, writes[: place + 1]) or not _is_mistaken(story, reach, earlier, second):
@@ -56,8 +54,11 @@ def overwritten_unread(story: Story) -> Iterator[Hazard]:
             if third is not None and not _is_read(story, storage, second.index, third):
                 continue  # not the last word either: the row of zeros, say, is put back
             if not _is_read(story, storage, first.index, second.index):
-                seen.add(second.callsite)
-                yield _hazard(story, first, second, later[1])
+                tensor, late = later[1].tensor, second.modules and not first.modules
+                whole = story.bindings.name(tensor)
+                words = {"tensor": f"`{whole}`"} if whole else {}
+                message, fix = _A_PART if _by_its_maker(story, *earlier) else ("", _INITIALISED if late else "")
+                yield Found({"line": second, "earlier": first}, tensor, words=words, message=message, fix=fix)
 
 
 def _parameters(story: Story) -> list[int]:
@@ -152,29 +153,28 @@ def _is_read(story: Story, storage: int, since: int, until: int) -> bool:
     return False
 
 
-def _hazard(story: Story, first: CallEvent, second: CallEvent, mutation: Mutation) -> Hazard:
-    name = story.bindings.written_name(second, mutation.tensor) or story.bindings.name(mutation.tensor)
-    whole = story.bindings.name(mutation.tensor) or name
-    return finding(
+_A_PART = (
+    N_(
+        "{line} draws all of {tensor} anew, also the part that {earlier} had set, such as the zeros of a row for "
+        "padding. PyTorch gives no error."
+    ),
+    N_("Set that part again below {line_code}, under `torch.no_grad()`: for padding `weight[padding_idx] = 0`."),
+)
+_INITIALISED = N_('Keep the flag for "initialised" in a buffer (`register_buffer`), so that loading restores the flag.')
+
+RULES = rules_of(
+    Row(
         "overwritten-unread",
         "warning",
-        message=_(
+        overwritten_unread,
+        Calls(write="line", origin="earlier"),
+        message=N_(
             "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
             "are lost. PyTorch gives no error."
-        ).format(
-            line=wording.spot(second.callsite),
-            tensor=f"`{whole}`" if whole else _("a parameter"),
-            earlier=wording.spot(first.callsite),
         ),
-        fix=_('Keep the flag for "initialised" in a buffer (`register_buffer`), so that loading restores the flag.')
-        if second.modules and not first.modules
-        else _("Initialise the model first, and load or set single parameters afterwards."),
-        variable=name,
-        origin=first.callsite,
-        tensor=mutation.tensor,
-        write=second,
-        badges=Badges(origin=_("set here")),
-    )
-
-
-RULES = (row("overwritten-unread", "warning", overwritten_unread),)
+        fix=N_("Initialise the model first, and load or set single parameters afterwards."),
+        nameless=N_("a parameter"),
+        badges=Badges(origin=N_("set here")),
+    ),
+    every_call=True,
+)

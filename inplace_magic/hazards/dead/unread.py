@@ -12,31 +12,46 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
-from inplace_magic.hazards.fixes.out_of_place import assigned_back
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.fixes.out_of_place import assigned_back, receiver
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.variables import mentions
 
 
-def write_lost(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each place that writes what nobody can read any more when the line is over."""
-    seen = set()
+def write_lost(story: Story) -> Iterator[Found]:
+    """Yield each write of what nobody can read any more when the line is over."""
     for call in story.direct:
-        site = call.callsite
-        if site is None or call.error is not None or site in seen:
+        if call.kind != "in-place" or call.error is not None or not call.mutations or call.callsite is None:
             continue
-        if call.kind == "in-place" and call.mutations and (call.does("sets item") or _is_a_call_alone(site)):
-            mutation = call.mutations[0]
-            made = _copy_written(story, call, mutation) if mutation.storage in story.ended else None
-            if made is not None and _goes_on(story, made.inputs[0], call.index):
-                seen.add(site)
-                yield _lost(story, call, mutation, made)
+        mutation = call.mutations[0]
+        if mutation.storage not in story.ended or not (call.does("sets item") or _is_a_call_alone(call.callsite)):
+            continue
+        made = _copy_written(story, call, mutation)
+        if made is None or not _goes_on(story, made.inputs[0], call.index):
+            continue
+        source = story.bindings.name(made.inputs[0].tensor)
+        copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
+        message = _INTO_THE_NAMELESS if source is None else _INTO_ELEMENTS if made.does("picks") else ""
+        words = {"copied": wording.code(copied), "tensor": f"`{source}`"}
+        yield Found({"line": call, "made": made}, mutation.tensor, copied or source, words, message=message)
+
+
+_INTO_THE_NAMELESS = N_(
+    "{line} writes into a new tensor, and the write is lost: {copied} made that tensor, nothing read it "
+    "afterwards, and its source keeps the old values. PyTorch gives no error."
+)
+_INTO_ELEMENTS = N_(
+    "{line} writes into a copy, and the write is lost: {copied} copied elements of {tensor}, and "
+    "nothing read the copy afterwards. {tensor} keeps its old values. PyTorch gives no error."
+)
 
 
 def _copy_written(story: Story, call: CallEvent, mutation: Mutation) -> CallEvent | None:
@@ -72,8 +87,7 @@ def _end_of_statement(story: Story, call: CallEvent, mutation: Mutation) -> int 
 
 def _is_read(story: Story, storage: int | None, since: int) -> bool:
     """True if a call after another one gets a tensor on a memory."""
-    tensors = story.bindings.by_storage.get(storage, ()) if storage is not None else ()
-    return any(call.index > since for tensor in tensors for call in story.given_to.get(tensor, ())[-1:])
+    return any(call.index > since for call in story.given_memory(storage)[-1:])
 
 
 def _goes_on(story: Story, source: TensorMetadata, since: int) -> bool:
@@ -82,64 +96,28 @@ def _goes_on(story: Story, source: TensorMetadata, since: int) -> bool:
     return any(story.names.get(tensor) for tensor in tensors) or _is_read(story, source.storage, since)
 
 
-def _lost(story: Story, call: CallEvent, mutation: Mutation, made: CallEvent) -> Hazard:
-    source = story.bindings.name(made.inputs[0].tensor)
-    copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
-    if source is None:
-        told = _(
-            "{line} writes into a new tensor, and the write is lost: {copied} made that tensor, nothing read it "
-            "afterwards, and its source keeps the old values. PyTorch gives no error."
-        )
-    elif made.does("picks"):
-        told = _(
-            "{line} writes into a copy, and the write is lost: {copied} copied elements of {tensor}, and "
-            "nothing read the copy afterwards. {tensor} keeps its old values. PyTorch gives no error."
-        )
-    else:
-        told = _(
-            "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
-            "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."
-        )
-    return finding(
-        "write-lost",
-        "silent",
-        message=told.format(line=wording.spot(call.callsite), copied=wording.code(copied), tensor=f"`{source}`"),
-        fix=_(
-            "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
-            "A slice gives a view; a list, a mask or a tensor as an index never does."
-        ),
-        variable=copied or source,
-        origin=made.callsite,
-        tensor=mutation.tensor,
-        write=call,
-        badges=Badges(wrote=_("lost here")),
-    )
-
-
 def written_back(write: Written) -> Fix | None:
     """``x[rows] = x[rows].clamp(0, 1)`` for ``x[rows].clamp_(0, 1)``."""
     made = write.story.maker_of_storage(write.mutation.storage) if write.mutation is not None else None
     if made is None or not made.inputs or made.inputs[0].is_trainable:
         return None
-    text = assigned_back(write.listing, write.statement)
-    edit = write.listing.replace(write.statement, text) if text is not None else None
-    return Fix(write.site, write.listing, (edit,)) if edit is not None else None
+    return write.rewritten(assigned_back(write.listing, write.statement))
 
 
-def result_thrown_away(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each statement that is a call of an ordinary method, and whose result nothing uses."""
-    seen = set()
+def result_thrown_away(story: Story) -> Iterator[Found]:
+    """Yield each statement that is a call of an ordinary method, and whose result nothing uses."""
     for call in story.at({key for key, site in story.sites.items() if _is_a_call_alone(site)}):
         site = call.callsite
-        if site is None or site in seen or call.error is not None or len(call.outputs) != 1 or not call.inputs:
+        if site is None or call.error is not None or len(call.outputs) != 1 or not call.inputs:
             continue
         made, given = call.outputs[0], call.inputs[0]
         if made.tensor == given.tensor or story.given_to.get(made.tensor):
             continue
         changes = call.does("has a form in place") or call.does("may hand back")
         if changes and not _is_shown(story, site) and _is_computed_with(story, call, given):
-            seen.add(site)
-            yield _thrown_away(story, call, site)
+            name = path_text(receiver(expressions.parse(site.expression))) or story.bindings.name(given.tensor)
+            words = {"operation": call.operation, "name": name or "x", "code": " ".join(site.expression.split())}
+            yield Found({"line": call}, given.tensor, name, words)
 
 
 def _is_a_call_alone(site: Callsite) -> bool:
@@ -165,51 +143,22 @@ def _is_computed_with(story: Story, call: CallEvent, given: TensorMetadata) -> b
     )
 
 
-def _thrown_away(story: Story, call: CallEvent, site: Callsite) -> Hazard:
-    name = _receiver(expressions.parse(site.expression)) or story.bindings.name(call.inputs[0].tensor)
-    return finding(
-        "result-thrown-away",
-        "silent",
-        message=_(
-            "{line} makes a new tensor that nothing uses: `{operation}` leaves {tensor} unchanged. PyTorch "
-            "gives no error."
-        ).format(line=wording.spot(site), operation=call.operation, tensor=f"`{name}`" if name else _("its tensor")),
-        fix=_("Bind the result: `{name} = {code}`.").format(name=name or "x", code=" ".join(site.expression.split())),
-        variable=name,
-        tensor=call.inputs[0].tensor,
-        write=call,
-        badges=Badges(wrote=_("nothing uses it here")),
-    )
-
-
-def _receiver(node: ast.AST | None) -> str | None:
-    """``scores`` of ``scores.masked_fill(…)``."""
-    method = node.func if isinstance(node, ast.Call) else None
-    return expressions.path_text(method.value) if isinstance(method, ast.Attribute) else None
-
-
 def bound(write: Written) -> Fix | None:
     """``scores = scores.masked_fill(padding, 0)``."""
-    statement, listing = write.statement, write.listing
-    path = _receiver(statement.value) if isinstance(statement, ast.Expr) else None
-    if path is None or not path.isidentifier():
-        return None
-    edit = listing.replace(statement, f"{path} = {listing.text(statement)}")
-    return Fix(write.site, listing, (edit,)) if edit is not None else None
+    path = path_text(receiver(write.statement.value)) if isinstance(write.statement, ast.Expr) else None
+    plain = path is not None and path.isidentifier()
+    return write.rewritten(f"{path} = {write.listing.text(write.statement)}") if plain else None
 
 
-def rebound_lost(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each statement of a loop that binds the loop's own variable to what nobody reads."""
+def rebound_lost(story: Story) -> Iterator[Found]:
+    """Yield each statement of a loop that binds the loop's own variable to what nobody reads."""
     names = {key: name for key, site in story.sites.items() if (name := _name_bound(site)) is not None}
-    by_site: dict[Callsite, list[CallEvent]] = {}
-    for call in story.at(names):
-        if call.callsite is not None and len(call.outputs) == 1 and not call.mutations:
-            by_site.setdefault(call.callsite, []).append(call)
-    for site, calls in by_site.items():
-        name = names[id(site)]
+    plain = (call for call in story.at(names) if len(call.outputs) == 1 and not call.mutations)
+    for site, calls in grouped((call.callsite, call) for call in plain).items():
         unread = all(not story.given_to.get(call.outputs[0].tensor) for call in calls)
-        if unread and _is_the_loops(story, site, name):
-            yield _rebound(site, calls[0], name)
+        name = names[id(site)]
+        if site is not None and unread and _is_the_loops(story, site, name):
+            yield Found({"line": calls[0]}, calls[0].outputs[0].tensor, name, {"name": name})
 
 
 def _name_bound(site: Callsite) -> str | None:
@@ -225,7 +174,7 @@ def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     statement = listing.statement_at(site) if listing is not None else None
     if listing is None or statement is None:
         return False
-    loop = next((node for node in listing.around(statement) if isinstance(node, (ast.For, ast.While))), None)
+    loop = listing.loop_around(statement)
     if not isinstance(loop, ast.For) or not mentions(loop.target, name):
         return False
     nodes, end = ast.walk(listing.scope_of(statement)), statement.end_lineno or statement.lineno
@@ -233,28 +182,51 @@ def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     return all(node.id != name or node.lineno <= end for node in loads)
 
 
-def _rebound(site: Callsite, call: CallEvent, name: str) -> Hazard:
-    return finding(
+RULES = rules_of(
+    Row(
+        "write-lost",
+        "silent",
+        write_lost,
+        Calls(write="line", origin="made"),
+        message=N_(
+            "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
+            "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Write into the tensor itself: assign the result to its elements (`x[index] = …`), or write a view of it. "
+            "A slice gives a view; a list, a mask or a tensor as an index never does."
+        ),
+        ways=(written_back,),
+        badges=Badges(wrote=N_("lost here")),
+    ),
+    Row(
+        "result-thrown-away",
+        "silent",
+        result_thrown_away,
+        Calls(write="line"),
+        message=N_(
+            "{line} makes a new tensor that nothing uses: `{operation}` leaves {tensor} unchanged. PyTorch "
+            "gives no error."
+        ),
+        fix=N_("Bind the result: `{name} = {code}`."),
+        nameless=N_("its tensor"),
+        ways=(bound,),
+        badges=Badges(wrote=N_("nothing uses it here")),
+    ),
+    Row(
         "rebound-lost",
         "silent",
-        message=_(
-            "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a "
-            "name writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no "
-            "error."
-        ).format(line=wording.spot(site), name=name),
-        fix=_(
+        rebound_lost,
+        Calls(write="line"),
+        message=N_(
+            "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a name "
+            "writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no error."
+        ),
+        fix=N_(
             "Write into the tensor (`{name}.copy_(…)` under `torch.no_grad()`), or store the new one where the loop "
             "takes its tensors from."
-        ).format(name=name),
-        variable=name,
-        tensor=call.outputs[0].tensor,
-        write=call,
-        badges=Badges(wrote=_("bound again here")),
-    )
-
-
-RULES = (
-    row("write-lost", "silent", write_lost, written_back),
-    row("result-thrown-away", "silent", result_thrown_away, bound),
-    row("rebound-lost", "silent", rebound_lost),
+        ),
+        badges=Badges(wrote=N_("bound again here")),
+    ),
+    every_call=True,
 )

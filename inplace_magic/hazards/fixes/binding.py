@@ -16,16 +16,16 @@ be bound anew::
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.target import Written, loads_after, targets_of
+from inplace_magic.hazards.fixes.target import Written, targets_of
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite, where_they_part
-from inplace_magic.source.chains import paths_read
+from inplace_magic.source.chains import is_called_by_autograd, paths_read
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Listing, listing_of
+from inplace_magic.source.listing import FUNCTIONS, Listing, listing_of
 from inplace_magic.source.variables import variables_bound
 
 
@@ -34,12 +34,9 @@ def can_bind_anew(write: Written) -> bool:
     path, statement, listing = write.path, write.statement, write.listing
     if path is None or not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
         return False
-    leaf = write.is_of_a_leaf
-    if leaf and write.call is not None and write.call.was_refused("view of a custom function written"):
-        leaf = False  # seen before the function gave it its history
     refused = write.call.refusal.kind if write.call is not None and write.call.refusal is not None else None
-    may_go = refused in ("leaf written", "view of a leaf written") and path.isidentifier()
-    if leaf and not may_go:
+    leaf = write.is_of_a_leaf and refused != "view of a custom function written"  # seen before it got its history
+    if leaf and not (refused in ("leaf written", "view of a leaf written") and path.isidentifier()):
         return False  # a parameter must stay the object that the optimizer knows
     if not _assignable(write, path) or seen_by_others(write) or _is_asked_for_its_gradient(write):
         return False
@@ -65,8 +62,7 @@ def _is_asked_for_its_gradient(write: Written) -> bool:
 def _assignable(write: Written, path: str) -> bool:
     """True if ``path = …`` on this line binds what the line reads as ``path``."""
     listing, statement = write.listing, write.statement
-    root = path.split(".")[0].split("[")[0]
-    scope = listing.scope_of(statement)
+    root, scope = before_first_step(path)[0], listing.scope_of(statement)
     if "[" in path:
         return listing.whole and _is_container(listing, root, path)
     if isinstance(statement, ast.AugAssign) and path_text(statement.target) == path:
@@ -77,7 +73,9 @@ def _assignable(write: Written, path: str) -> bool:
         return write.site.function == "<module>" or path in write.site.parameters
     if isinstance(scope, ast.Module):
         return True
-    return isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) and path in _bound_in(scope)
+    if not isinstance(scope, FUNCTIONS):
+        return False
+    return path in variables_bound(scope) or any(isinstance(n, ast.arg) and n.arg == path for n in ast.walk(scope.args))
 
 
 def _can_be_set(listing: Listing, owner: str, attribute: str) -> bool:
@@ -99,11 +97,7 @@ def _is_container(listing: Listing, root: str, path: str) -> bool:
     """True if the name before the first bracket is only ever bound to a list or a dict."""
     if path.count("[") != 1 or "." in path:
         return False
-    values = [
-        node.value
-        for node in listing.nodes
-        if isinstance(node, ast.Assign) and any(path_text(target) == root for target in node.targets)
-    ]
+    values = listing.values_of(root)
     literal = (ast.List, ast.ListComp, ast.Dict, ast.DictComp)
     return bool(values) and all(isinstance(value, literal) or copies_entries(value) for value in values)
 
@@ -120,18 +114,12 @@ def copies_entries(value: ast.expr) -> bool:
     return isinstance(value.func, ast.Name) and value.func.id in ("dict", "list", "copy") and len(value.args) == 1
 
 
-def _bound_in(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    arguments = scope.args
-    names = {arg.arg for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    return names | variables_bound(scope)
-
-
 def _read_later(write: Written, path: str) -> bool:
     """True if the new tensor would be used: a name that nobody reads again was written for somebody else's eyes."""
     listing, statement = write.listing, write.statement
     if not listing.whole:
         return isinstance(statement, ast.AugAssign) or _read_by_a_later_call(write, path)
-    if any(True for _ in loads_after(listing, statement, path)):
+    if write.is_read_after(path):
         return True
     loop = next((node for node in listing.around(statement) if isinstance(node, ast.For)), None)
     return isinstance(listing.scope_of(statement), ast.Module) and (loop is None or path not in targets_of(loop))
@@ -146,6 +134,8 @@ def _meant_for_the_caller(write: Written, path: str) -> bool:
     """True if a helper wrote its argument and was called for nothing else."""
     caller = write.site.caller
     if path not in write.site.parameters or caller is None or write.another_name_sees_it:
+        return False
+    if is_called_by_autograd(write.site):
         return False
     return bool(caller.expression) and caller.statement.strip() == caller.expression.strip()
 
@@ -163,13 +153,13 @@ def seen_by_others(write: Written) -> bool:
         and may_meet(region_of(meta), region_of(story.observations[tensor]))
     }
     names = {name for tensor in others if (name := story.bindings.name(tensor)) is not None and name != path}
-    if any(True for name in names for _ in loads_after(write.listing, write.statement, name)):
+    if any(write.is_read_after(name) for name in names):
         return True
     for call in story.trace.calls:
         if call.index > write.call.index and any(m.tensor in others for m in call.inputs):
             site = call.callsite
-            same_statement = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
-            if not same_statement and path not in paths_read(call.callsite, write.site):
+            here = site is not None and (site.line, site.function) == (write.site.line, write.site.function)
+            if not here and path not in paths_read(site, write.site):
                 return True
     refused = write.hazard.raised or write.hazard.saved is not None  # else that others see it is the finding
     return refused and _is_read_by_another_name(story, write.call, path, meta.tensor)
@@ -179,10 +169,8 @@ def _is_snapshot(write: Written) -> bool:
     """True if the written tensor was taken with ``detach()``, as a thing to look at, or is only cut off its history."""
     if write.call is None or write.meta is None:
         return False
-    if write.call.does("detaches itself"):
-        return True
     made = write.story.innermost_new(write.meta.tensor, write.call.index)
-    return made is not None and made.does("detached")
+    return write.call.does("detaches itself") or (made is not None and made.does("detached"))
 
 
 def keeps_its_history(write: Written) -> bool:
@@ -196,14 +184,7 @@ def keeps_its_history(write: Written) -> bool:
 
 
 def _is_read_by_another_name(story: Story, wrote: CallEvent, path: str, tensor: int) -> bool:
-    """True if a later call reads the written tensor by a name that it had before the write.
-
-    Args:
-        story: of the watch.
-        wrote: the write.
-        path: by which its line writes.
-        tensor: what it wrote.
-    """
+    """True if a later call reads a tensor by a name that it had before the write of it by this path."""
     if wrote.callsite is None:
         return False
     for call in story.given_to.get(tensor, ()):
@@ -226,13 +207,8 @@ def _is_read_by_another_name(story: Story, wrote: CallEvent, path: str, tensor: 
 
 def _is_bound_between(listing: Listing, name: str, here: Callsite, there: Callsite) -> bool:
     """True if a name gets its value from the line that leads to the write, or from one between that and the read."""
-    lines = [node.lineno for node in _stores(listing, name)]
-    return not listing.whole or any(here.line <= line <= there.line for line in lines)
-
-
-def _stores(listing: Listing, name: str) -> Iterator[ast.expr]:
-    if name.isidentifier():
-        yield from listing.stores.get(name, ())
-        return
-    stored = (node for node in listing.nodes if isinstance(node, (ast.Attribute, ast.Subscript)))
-    yield from (node for node in stored if isinstance(node.ctx, ast.Store) and path_text(node) == name)
+    stored: list[ast.Name] | list[ast.Attribute | ast.Subscript] = listing.stores.get(name, [])
+    if not name.isidentifier():
+        parts = (node for node in listing.nodes if isinstance(node, (ast.Attribute, ast.Subscript)))
+        stored = [node for node in parts if isinstance(node.ctx, ast.Store) and path_text(node) == name]
+    return not listing.whole or any(here.line <= node.lineno <= there.line for node in stored)

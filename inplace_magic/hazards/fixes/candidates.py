@@ -19,7 +19,7 @@ from inplace_magic.hazards.fixes.out_of_place import cloned, new_value, out_of_p
 from inplace_magic.hazards.fixes.paper import said_of
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
 from inplace_magic.hazards.used_twice import Twice
-from inplace_magic.language import N_, _
+from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import listing_of
@@ -34,18 +34,15 @@ def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
         yield from history.kept(Twice(story, story.calls[hazard.read_call]), hazard)
     write = written(story, hazard)
     seen = {hazard.diff}
-    for way in WAYS if write is not None else ():
-        fix = _made(way, write) if write is not None else None
+    for fix in (_made(way, write) for way in WAYS) if write is not None else iter(()):
         text = diff(fix.site, fix.listing, fix.edits) if fix is not None else ""
         if fix is None or text in seen:
             continue
         seen.add(text)
-        yield replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or said_of(text) or _(_SENTENCE))
+        said = _("Change the lines as below: of the changes that could be tried, this is the first that works.")
+        yield replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or said_of(text) or said)
         if len(seen) > MOST:
             return
-
-
-_SENTENCE = N_("Change the lines as below: of the changes that could be tried, this is the first that works.")
 
 
 def _made(way: Callable[[Written], Fix | None], write: Written) -> Fix | None:
@@ -53,10 +50,6 @@ def _made(way: Callable[[Written], Fix | None], write: Written) -> Fix | None:
         return way(write)
     except (ValueError, IndexError, AttributeError):  # a way that was not made for such a line
         return None
-
-
-def _out_of_place(write: Written) -> Fix | None:
-    return new_tensor.made_out_of_place(write) if write.path is not None else None
 
 
 def _both_names(write: Written) -> Fix | None:
@@ -67,30 +60,23 @@ def _both_names(write: Written) -> Fix | None:
         other = alias.source if alias.target == path else alias.target
         if path in (alias.source, alias.target) and other.isidentifier() and alias.line < write.site.line:
             sentence = _("Give both names the new tensor, since `{other}` is read below as well.").format(other=other)
-            return write.fix(write.listing.replace(write.statement, f"{other} = {text}"), write.nbytes, sentence)
+            return write.rewritten(f"{other} = {text}", write.nbytes, sentence)
     return None
-
-
-def _cloned_first(write: Written) -> Fix | None:
-    simple = isinstance(write.statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return))
-    return new_tensor.cloned_first(write) if write.path is not None and simple else None
 
 
 def _value_given(write: Written) -> Fix | None:
     """The writing expression gives a new tensor, wherever it stands."""
-    node = write.listing.expression_at(write.site)
-    value = new_value(write.listing, node) if node is not None else None
-    return fix_of(write.site, write.listing, [(node, value)]) if node is not None and value is not None else None
+    text = write.text_at(write.site)
+    return text.replaced(new_value(text.listing, text.node)) if text is not None else None
 
 
 def _parts_copied(write: Written) -> Fix | None:
     """``[part.clone() for part in x.split(2)]`` where several views of one tensor were made."""
-    found = write.text_at(write.hazard.origin)
-    if found is None:
-        return None
-    origin, listing, node = found
+    text = write.text_at(write.hazard.origin)
     sentence = _("Copy the parts where they are made: each is then a tensor of its own, which may be written.")
-    return fix_of(origin, listing, [(node, f"[part.clone() for part in {listing.text(node)}]")], None, sentence)
+    if text is None:
+        return None
+    return text.replaced(f"[part.clone() for part in {text.listing.text(text.node)}]", None, sentence)
 
 
 def _list_copied(write: Written) -> Fix | None:
@@ -107,7 +93,7 @@ def _operator_out_of_place(write: Written) -> Fix | None:
     """``operator.add`` for ``operator.iadd``."""
     for node in ast.walk(write.statement):
         if isinstance(node, ast.Attribute) and path_text(node.value) == "operator" and node.attr in _TWINS:
-            return fix_of(write.site, write.listing, [(node, f"operator.{_TWINS[node.attr]}")])
+            return write.substituted([(node, f"operator.{_TWINS[node.attr]}")])
     return None
 
 
@@ -123,26 +109,24 @@ def _saved_copied(write: Written) -> Fix | None:
     if saved is None or listing is None or path is None or value is None:
         return None
     reads = [node for node in ast.walk(value) if isinstance(node, ast.expr) and path_text(node) == path]
-    sentence = _("Copy it on the line that saves it: the write then leaves alone what backward needs.")
-    return fix_of(saved, listing, [cloned(listing, node) for node in reads], None, sentence)
+    return fix_of(saved, listing, [cloned(listing, node) for node in reads], None, _(clone.WHERE_SAVED))
 
 
 def _result_copied(write: Written) -> Fix | None:
     """What the saving line gave is copied before it gets its name: the name is then written, and not what was saved."""
-    found = write.text_at(write.hazard.saved)
-    sentence = _("Copy what the saving line gives: the write then goes into the copy.")
-    return fix_of(*found[:2], [cloned(*found[1:])], None, sentence) if found is not None else None
+    text = write.text_at(write.hazard.saved)
+    return text.copied(None, _("Copy what the saving line gives: the write then goes into the copy.")) if text else None
 
 
 WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _operator_out_of_place,
     flag_turned_off,
     flag_set_above,
-    _out_of_place,
+    new_tensor.made_out_of_place,
     _both_names,
     _value_given,
     _list_copied,
-    _cloned_first,
+    new_tensor.cloned_first,
     clone.in_the_same_statement,
     clone.where_it_was_saved,
     clone.where_it_was_saved_unseen,

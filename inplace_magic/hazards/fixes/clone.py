@@ -1,4 +1,4 @@
-"""Fixes that put ``.clone()`` where a second reference was taken: by the op that saved, a second name, a list, a hook.
+"""Fixes that put ``.clone()`` where a second reference was taken: by the op that saved, a second name, a call.
 
 A copy at the place of saving leaves every write of the program as it is: backward reads the copy. It is right wherever
 the saving line names the saved tensor, or is the expression that gave it.
@@ -10,67 +10,63 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from inplace_magic.hazards.fixes.out_of_place import chain_base, cloned
-from inplace_magic.hazards.fixes.target import Change, Fix, Written, fix_of, loads_after
-from inplace_magic.language import _
+from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of
 
+WHERE_SAVED = N_("Copy it on the line that saves it: the write then leaves alone what backward needs.")
+
 
 def where_it_was_saved(write: Written) -> Fix | None:
     """Let every op that saved the written memory save a copy of it."""
-    return _copied(write, _stale(write))
+    return _saved_copied(write, _stale(write))
 
 
 def where_it_was_saved_unseen(write: Written) -> Fix | None:
     """The same for a write that moved no version: also what ``x.data = …`` replaced."""
-    return _copied(write, _replaced_or_written_unseen(write))
+    return _saved_copied(write, _replaced_or_written_unseen(write))
 
 
-def _copied(write: Written, stale: Iterable[tuple[SavedTensor, CallEvent]]) -> Fix | None:
-    changes: list[Change] = []
-    price, first = 0, write.hazard.saved
+def _saved_copied(write: Written, stale: Iterable[tuple[SavedTensor, CallEvent]]) -> Fix | None:
+    first = write.hazard.saved
     listing = listing_of(write.story.trace, first)
     if first is None or listing is None:
         return None
-    seen: set[Callsite] = set()
+    changes: dict[Callsite, Change] = {}
+    price = 0
     for saved, call in stale:
         site = call.callsite
         if site is None or (site.cell, site.file) != (first.cell, first.file) or not site.direct:
             return None
         price += saved.nbytes or 0
-        if site in seen:
-            continue
-        seen.add(site)
-        if not listing.whole and site.line != first.line:
-            return None
-        node = _saved_expression(listing, site, call, saved)
-        if node is None:
-            return None
-        changes.append(cloned(listing, node))
-    sentence = _("Copy it on the line that saves it: the write then leaves alone what backward needs.")
-    return fix_of(first, listing, changes, price or None, sentence)
+        if site not in changes:
+            in_sight = listing.whole or site.line == first.line
+            node = _saved_expression(listing, site, call, saved) if in_sight else None
+            if node is None:
+                return None
+            changes[site] = cloned(listing, node)
+    return fix_of(first, listing, changes.values(), price or None, _(WHERE_SAVED))
 
 
-def _stale(write: Written) -> list[tuple[SavedTensor, CallEvent]]:
-    """Return what was saved of the memory that the call wrote, is still held, and was written since."""
-    story = write.story
-    if write.call is None or write.mutation is None or write.mutation.counter is None:
-        return []
+def _stale(write: Written) -> Iterator[tuple[SavedTensor, CallEvent]]:
+    """Yield what was saved of the memory that the call wrote, is still held, and was written since."""
+    story, wrote = write.story, write.call
+    if wrote is None or write.mutation is None or write.mutation.counter is None:
+        return
     calls = (each for each in story.trace.calls if each.callsite == write.site)  # `for m in maps: m += 1` writes each
     counters = {mutation.counter for call in calls for mutation in call.mutations}
-    found = []
     for saved in story.trace.saved:
         node = story.nodes[saved.node]
         call = story.calls.get(node.call) if node.call is not None else None
         if call is None or saved.counter not in counters or saved.version is None:
             continue
-        let_go = node.ended is not None and node.ended <= write.call.index
+        let_go = node.ended is not None and node.ended <= wrote.index
         if not let_go and story.writes_after(saved, saved.version):
-            found.append((saved, call))
-    return found
+            yield saved, call
 
 
 def _replaced_or_written_unseen(write: Written) -> Iterator[tuple[SavedTensor, CallEvent]]:
@@ -110,91 +106,80 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
 
 
 def operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
-    """Return what a call, or an operator, is given as tensors."""
+    """Return what a call, or an operator, is given as tensors: no ``2``, ``-1`` or ``"mean"``."""
+    listed: list[ast.expr] = []
     if isinstance(node, ast.BinOp):
         listed = [node.left, node.right]
     elif isinstance(node, ast.Call):
         receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
         listed = [*receiver, *node.args]
-    else:
-        return []
-    return [operand for operand in listed if not isinstance(operand, ast.Starred) and not _is_number(operand)]
-
-
-def _is_number(node: ast.expr) -> bool:
-    """``2``, ``-1``, ``"mean"``."""
-    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+    bare = ((each.operand if isinstance(each, ast.UnaryOp) else each, each) for each in listed)
+    return [each for inner, each in bare if not isinstance(inner, (ast.Constant, ast.Starred))]
 
 
 def in_the_same_statement(write: Written) -> Fix | None:
     """``p[:, 1] = softplus(p[:, 1])``: the right-hand side saves what the left-hand side then writes."""
-    statement, path = write.statement, write.path
-    if not isinstance(statement, ast.Assign) or path is None or len(statement.targets) != 1:
+    statement = write.statement
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     sentence = _(
         "Let the right-hand side read from a copy: backward then keeps the copy, which the write leaves alone."
     )
-    return _reads_cloned(write, statement.value, path, sentence)
+    return _reads_cloned(write, statement.value, sentence)
 
 
 def of_what_is_read(write: Written) -> Fix | None:
     """An op that reads elements which it also writes reads a copy."""
-    statement, path = write.statement, write.path
-    if path is None:
-        return None
+    statement = write.statement
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
-        return _reads_cloned(write, statement.value, path)
+        return _reads_cloned(write, statement.value)
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
-        return _reads_cloned(write, call.args[0], path)
-    return None
+    plain = isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords
+    return _reads_cloned(write, call.args[0]) if isinstance(call, ast.Call) and plain else None
 
 
-def _reads_cloned(write: Written, value: ast.expr, path: str, sentence: str = "") -> Fix | None:
-    changes = [cloned(write.listing, node) for node in _reads(value, path)]
-    return fix_of(write.site, write.listing, changes, None, sentence)
+def _reads_cloned(write: Written, value: ast.expr, sentence: str = "") -> Fix | None:
+    reads = _reads(value, write.path) if write.path is not None else ()
+    return write.substituted([cloned(write.listing, node) for node in reads], None, sentence)
 
 
 def _reads(value: ast.expr, path: str) -> list[ast.expr]:
     """Return the outermost reads of a variable, or of parts of it, in an expression."""
     if path_text(value) == path or (isinstance(value, ast.Subscript) and path_text(value.value) == path):
         return [value]
-    found: list[ast.expr] = []
-    for child in ast.iter_child_nodes(value):
-        if isinstance(child, ast.expr):
-            found += _reads(child, path)
-    return found
+    children = (child for child in ast.iter_child_nodes(value) if isinstance(child, ast.expr))
+    return [read for child in children for read in _reads(child, path)]
 
 
 def where_it_is_handed(write: Written) -> Fix | None:
     """``F.embedding(rows, table.clone(), max_norm=1.0)``: a call that writes an argument gets a copy of it."""
-    node = write.listing.expression_at(write.site) if write.site.direct else None
+    node = write.expression if write.site.direct else None
     if not isinstance(node, ast.Call) or write.path is None or write.path == path_text(chain_base(node)):
         return None
     handed = [given for given in node.args if path_text(given) == write.path]
-    return fix_of(write.site, write.listing, [cloned(write.listing, each) for each in handed], write.nbytes)
+    return write.substituted([cloned(write.listing, each) for each in handed], write.nbytes)
 
 
 def where_it_was_made(write: Written) -> Fix | None:
     """``x.expand(3, 4).clone()``: the origin of the written tensor gives memory of its own."""
-    found = write.text_at(write.hazard.origin)
-    change = copied_as_given(write, *found) if found is not None else None
-    made = _calls_at(write, write.hazard.origin)
-    price = sum(each.nbytes or 0 for each in made[-1].outputs) if made else None  # of which a part may be written
-    return fix_of(*found[:2], [change], price or write.nbytes) if found is not None and change is not None else None
+    text = write.text_at(write.hazard.origin)
+    made = _last_call_at(write, write.hazard.origin)
+    price = sum(each.nbytes or 0 for each in made.outputs) if made is not None else None  # a part may be written
+    return copied_as_given(write, text, price or write.nbytes) if text is not None else None
 
 
-def _calls_at(write: Written, origin: Callsite | None) -> list[CallEvent]:
-    return [call for call in write.story.trace.calls if origin is not None and call.callsite == origin]
+def copied_as_given(write: Written, text: Text, price: int | None) -> Fix | None:
+    """The fix that copies what an expression gives: ``x.clone()``, and of several tensors each."""
+    made = _last_call_at(write, text.site)
+    if made is None or not (len(made.outputs) > 1 or made.does("gives gradients")):
+        return text.copied(price)
+    each = f"tuple(each.clone() for each in {text.listing.text(text.node)})"
+    return text.replaced(each if isinstance(text.node, ast.Call) else None, price)
 
 
-def copied_as_given(write: Written, origin: Callsite, listing: Listing, node: ast.expr) -> Change | None:
-    """Return an expression with a copy of what it gives: ``x.clone()``, and of several tensors of each."""
-    made = _calls_at(write, origin)
-    several = bool(made) and (len(made[-1].outputs) > 1 or made[-1].does("gives gradients"))
-    if several and isinstance(node, ast.Call):
-        return node, f"tuple(each.clone() for each in {listing.text(node)})"
-    return None if several else cloned(listing, node)
+def _last_call_at(write: Written, origin: Callsite | None) -> CallEvent | None:
+    calls = reversed(write.story.trace.calls) if origin is not None else ()
+    return next((call for call in calls if call.callsite == origin), None)
 
 
 def at_the_second_name(write: Written) -> Fix | None:
@@ -203,16 +188,16 @@ def at_the_second_name(write: Written) -> Fix | None:
     if not listing.whole or write.path is None:
         return None
     for alias in write.story.aliases.beside(site):
+        statement = listing.statement_on(alias.line)
         if alias.line >= site.line or write.path not in (alias.target, alias.source):
             continue
-        statement = listing.statement_on(alias.line)
-        other = alias.source if alias.target == write.path else alias.target
-        if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
+        if not isinstance(statement, ast.Assign):
+            continue
+        if len(statement.targets) > 1:
             return _in_two_statements(write, statement)
-        named = isinstance(statement, ast.Assign) and path_text(statement.targets[0]) == alias.target
-        read = any(True for _ in loads_after(listing, write.statement, other))
-        if isinstance(statement, ast.Assign) and named and read:
-            return fix_of(site, listing, [cloned(listing, statement.value)], write.nbytes)
+        other = alias.source if alias.target == write.path else alias.target
+        if path_text(statement.targets[0]) == alias.target and write.is_read_after(other):
+            return write.substituted([cloned(listing, statement.value)], write.nbytes)
     return None
 
 

@@ -15,17 +15,17 @@ from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import reorder
+from inplace_magic.hazards.fixes.out_of_place import receiver
 from inplace_magic.hazards.fixes.step_advice import cut_off
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of
+from inplace_magic.hazards.fixes.target import Fix, Written, text_at
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _, spelled
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
-from inplace_magic.source.listing import listing_of
+from inplace_magic.source.listing import Listing, listing_of
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-_METHODS = ("detach", "item")
 
 
 def diff_of(twice: Twice) -> str:
@@ -40,22 +40,18 @@ def diff_of(twice: Twice) -> str:
 def kept(twice: Twice, hazard: Hazard) -> Iterator[Hazard]:
     """Yield the finding with the first backward keeping its graph, where no value of that was changed since."""
     site = twice.first[0].callsite if twice.first is not None else None
-    listing = listing_of(twice.story.trace, site)
-    call = listing.expression_at(site) if listing is not None and site is not None else None
-    if site is None or listing is None or twice.stepped is not None or twice.is_carried_on:
+    text = text_at(twice.story, site)
+    if text is None or not isinstance(text.node, ast.Call) or twice.stepped is not None or twice.is_carried_on:
         return
-    if not isinstance(call, ast.Call) or any(entry.arg == "retain_graph" for entry in call.keywords):
+    call = text.node
+    if any(entry.arg == "retain_graph" for entry in call.keywords):
         return
     comma = ", " if call.args or call.keywords else ""
-    fix = fix_of(site, listing, [(call, f"{listing.text(call)[:-1]}{comma}retain_graph=True)")])
+    fix = text.replaced(f"{text.listing.text(call)[:-1]}{comma}retain_graph=True)")
     if fix is not None:
         said = _("Let {line} keep the graph, which the next backward goes through again: nothing changed its values.")
-        yield replace(
-            hazard,
-            diff=diff(site, listing, fix.edits),
-            price_bytes=None,
-            fix=said.format(line=f"`{site.text.strip()}`"),
-        )
+        said = said.format(line=f"`{text.site.text.strip()}`")
+        yield replace(hazard, diff=diff(fix.site, fix.listing, fix.edits), price_bytes=None, fix=said)
 
 
 def _cut_off(twice: Twice) -> Fix | None:
@@ -98,15 +94,19 @@ def _lines_of_the_graph(twice: Twice, here: Callsite) -> set[int]:
 
 def kept_without_history(write: Written) -> Fix | None:
     """``total += loss.detach()``, ``losses.append(loss.detach())``."""
-    statement, listing = write.statement, write.listing
+    statement = write.statement
     value: ast.expr | None = statement.value if isinstance(statement, ast.AugAssign) else None
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         value = statement.value.args[0] if len(statement.value.args) == 1 else None
     if value is None:
         return None
-    text = listing.text(value) if isinstance(value, _SIMPLE) else f"({listing.text(value)})"
     sentence = _("Keep the values alone: with `.detach()` each pass's graph is freed when the pass is over.")
-    return fix_of(write.site, listing, [(value, f"{text}.detach()")], None, sentence)
+    return write.substituted([(value, f"{_in_brackets(write.listing, value)}.detach()")], None, sentence)
+
+
+def _in_brackets(listing: Listing, value: ast.AST) -> str:
+    """Return the text of an expression, in parentheses where a dot behind it needs them."""
+    return listing.text(value) if isinstance(value, _SIMPLE) else f"({listing.text(value)})"
 
 
 def with_its_history(write: Written) -> Fix | None:
@@ -122,10 +122,8 @@ def with_its_history(write: Written) -> Fix | None:
         return None
     if any(_behind(node) is not None for node in set(ast.walk(value)) - set(ast.walk(outer))):
         return None
-    text = write.listing.text(kept)
-    return fix_of(
-        write.site, write.listing, [(outer, text if isinstance(kept, _SIMPLE) or outer is value else f"({text})")]
-    )
+    text = write.listing.text(kept) if outer is value else _in_brackets(write.listing, kept)
+    return write.substituted([(outer, text)])
 
 
 def _behind(node: ast.AST) -> ast.expr | None:
@@ -134,8 +132,8 @@ def _behind(node: ast.AST) -> ast.expr | None:
         return node.value
     if not isinstance(node, ast.Call) or node.keywords:
         return None
-    if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and not node.args:
-        return node.func.value
+    if not node.args:
+        return receiver(node, "detach", "item")
     copies = path_text(node.func) in ("float", spelled("torch.tensor"), spelled("torch.as_tensor"))
     one = node.args[0] if copies and len(node.args) == 1 else None
     return one if isinstance(one, (*_SIMPLE, ast.BinOp)) else None

@@ -7,7 +7,7 @@ calls. Of several in one ``Sequential`` it is the one whose turn it was.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from itertools import takewhile
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -20,7 +20,7 @@ from inplace_magic.record.names import InplaceModule
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing
+from inplace_magic.source.listing import Edit
 
 _OTHER_NAMES = {"hardtanh": ("hardtanh", "relu6")}
 """Functions by which modules of another name do their work; elsewhere ``nn.LeakyReLU`` calls ``F.leaky_relu``."""
@@ -33,23 +33,21 @@ def flag_turned_off(write: Written) -> Fix | None:
     if call is None or not call.does("takes a flag") or site.statement.strip() == site.expression.strip():
         return None
     if site.direct:
-        node = write.listing.expression_at(site)
-        return write.fix(not_in_place(write.listing, node) if node is not None else None, write.nbytes)
+        return write.fix(not_in_place(write.listing, write.expression), write.nbytes)
     sentence = advice(write.story, write.hazard)
-    found = write.text_at(_one_line_that_makes(_writing(write.story, call)))
-    edit = not_in_place(*found[1:]) if found is not None else None
-    if found is not None and edit is not None:
-        in_sight = found[1] is write.listing and not write.hazard.raised
+    maker = write.text_at(_one_line_that_makes(_writing(write.story, call)))
+    edit = not_in_place(maker.listing, maker.node) if maker is not None else None
+    if maker is not None and edit is not None:
+        in_sight = maker.listing is write.listing and not write.hazard.raised
         # The diff shows the line; the finding's own sentence also tells what to do where the write is meant.
-        return Fix(*found[:2], (edit,), write.nbytes, "" if in_sight else sentence)
+        return Fix(maker.site, maker.listing, (edit,), write.nbytes, "" if in_sight else sentence)
     return write.fix(_in_the_module(write), write.nbytes, sentence if write.hazard.raised else "")
 
 
 def flag_set_above(write: Written) -> Fix | None:
     """``model[2].inplace = False`` above the line that runs a module; None where the line has no name for it."""
     found = _writing(write.story, write.call) if write.call is not None and not write.site.direct else []
-    called = write.listing.expression_at(write.site)
-    path = path_text(called.func) if isinstance(called, ast.Call) else None
+    path = _called(write.expression)
     if len(found) != 1 or path is None or not found[0].path.startswith(path):
         return None
     line = f"{write.listing.indent(write.statement)}{found[0].path}.inplace = False"
@@ -61,27 +59,22 @@ def advice(story: Story, hazard: Hazard) -> str:
     call = story.calls.get(hazard.call) if hazard.call is not None else None
     if call is None or call.callsite is None or call.callsite.direct or not call.does("takes a flag"):
         return ""
-    line, found = wording.line_of(call.callsite), _writing(story, call)
+    found = _writing(story, call)
     made = _one_line_that_makes(found)
+    cls = found[0].cls if made is not None or len(found) == 1 else call.modules[-1] if call.modules else "Module"
     if made is not None and len(found) == 1:
-        return _("Set `inplace=False` on `{module}`, the {cls} that {line} runs; {made} makes it.").format(
-            module=found[0].path, cls=found[0].cls, line=line, made=_made_at(made)
-        )
-    if made is not None:
-        return _("Set `inplace=False` on the {cls} that {line} runs; {made} makes it.").format(
-            cls=found[0].cls, line=line, made=_made_at(made)
-        )
-    if len(found) == 1:
-        return _("Set `inplace=False` on `{module}`, the {cls} that {line} runs.").format(
-            module=found[0].path, cls=found[0].cls, line=line
-        )
-    if call.modules and call.modules[-1] not in ("Module", "Hardtanh"):
-        return _("Set `inplace=False` on the {cls} that {line} runs.").format(cls=call.modules[-1], line=line)
-    return ""
-
-
-def _made_at(made: Callsite) -> str:
-    return _("{line} ({place})").format(line=wording.code(made.expression), place=made.place)
+        said = _("Set `inplace=False` on `{module}`, the {cls} that {line} runs; {made} makes it.")
+    elif made is not None:
+        said = _("Set `inplace=False` on the {cls} that {line} runs; {made} makes it.")
+    elif len(found) == 1:
+        said = _("Set `inplace=False` on `{module}`, the {cls} that {line} runs.")
+    elif cls not in ("Module", "Hardtanh"):
+        said = _("Set `inplace=False` on the {cls} that {line} runs.")
+    else:
+        return ""
+    spot = _("{line} ({place})").format(line=wording.code(made.expression), place=made.place) if made else ""
+    line = wording.line_of(call.callsite)
+    return said.format(module=found[0].path if found else "", cls=cls, line=line, made=spot)
 
 
 def _writing(story: Story, call: CallEvent) -> list[InplaceModule]:
@@ -91,8 +84,7 @@ def _writing(story: Story, call: CallEvent) -> list[InplaceModule]:
     if site is None or not call.modules:
         return []
     found = [module for module in story.trace.inplace_modules if module.defined_in == call.modules[-1]]
-    node = expressions.parse(site.expression)
-    called = expressions.path_text(node.func) if isinstance(node, ast.Call) else None
+    called = _called(expressions.parse(site.expression))
     root, _dot, rest = (called or "").partition(".")
     if root == "self" and rest:
         own = [m for m in found if f".{rest}" == m.path[-len(rest) - 1 :] or f".{rest}[" in m.path]
@@ -124,53 +116,45 @@ def _in_the_module(write: Written) -> Edit | None:
 
 def _of_the_called_one(write: Written) -> list[ast.Call]:
     """Of several modules, those made in the assignment to what the line calls: ``self.relu`` in ``self.relu(x)``."""
-    listing = write.listing
-    called = listing.expression_at(write.site)
-    name = path_text(called.func) if isinstance(called, ast.Call) else None
-    values = [
-        node.value
-        for node in listing.nodes
-        if isinstance(node, ast.Assign) and name is not None and any(path_text(t) == name for t in node.targets)
-    ]
+    values = write.listing.values_of(_called(write.expression))
     if len(values) != 1:
         return []
     value = values[0]
     found = [node for node in _made_in(value, write) if _flag(node)]
-    if len(found) > 1 and isinstance(value, ast.Call) and (path_text(value.func) or "").endswith("Sequential"):
-        return _by_turn(write, listing, value)
-    return found
+    in_turn = isinstance(value, ast.Call) and (path_text(value.func) or "").endswith("Sequential")
+    return _by_turn(write, value) if len(found) > 1 and isinstance(value, ast.Call) and in_turn else found
 
 
-def _by_turn(write: Written, listing: Listing, sequential: ast.Call) -> list[ast.Call]:
+def _called(node: ast.AST | None) -> str | None:
+    """``self.relu`` of ``self.relu(x)``."""
+    return path_text(node.func) if isinstance(node, ast.Call) else None
+
+
+def _by_turn(write: Written, sequential: ast.Call) -> list[ast.Call]:
     """Return the module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
     turns = [arg for arg in sequential.args if isinstance(arg, ast.Call) and _makes(arg, write)]
-    inside = sum(1 for _ in _made_in(sequential, write))
-    if inside != len(turns) or write.call is None:
+    wrote = write.call
+    if wrote is None or len(_made_in(sequential, write)) != len(turns):
         return []  # some of them are nested, or made in a loop
-    turn = 0
-    for call in reversed(write.story.trace.calls[: write.call.index]):
-        if call.callsite != write.call.callsite:
-            break
-        turn += call.name == write.call.name
-    return [turns[turn]] if turn < len(turns) else []
+    before = takewhile(lambda call: call.callsite == wrote.callsite, reversed(write.story.trace.calls[: wrote.index]))
+    turn = sum(call.name == wrote.name for call in before)
+    return turns[turn : turn + 1]
 
 
-def _made_in(tree: ast.AST, write: Written) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _makes(node, write):
-            yield node
+def _made_in(tree: ast.AST, write: Written) -> list[ast.Call]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, write)]
 
 
 def _makes(node: ast.Call, write: Written) -> bool:
     """True if a call makes a module that works by the writing function."""
     function = write.call.operation.replace("_", "") if write.call is not None else ""
-    made = (path_text(node.func) or "").rsplit(".", 1)[-1]
+    made = (_called(node) or "").rpartition(".")[2]
     return made[:1].isupper() and made.lower() in _OTHER_NAMES.get(function, (function,))
 
 
 def _flag(node: ast.Call) -> bool:
     """True if a call turns the flag on: ``nn.Dropout(0.5, inplace=True)``, ``nn.ReLU(True)``."""
-    if any(entry.arg == "inplace" for entry in node.keywords):
-        values = [entry.value for entry in node.keywords if entry.arg == "inplace"]
+    values = [entry.value for entry in node.keywords if entry.arg == "inplace"]
+    if values:
         return not (isinstance(values[0], ast.Constant) and values[0].value is False)
     return any(isinstance(arg, ast.Constant) and arg.value is True for arg in node.args)

@@ -14,10 +14,10 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
-from inplace_magic.hazards.fixes.target import Fix, Written, above, below, fix_of, loads_after, written
+from inplace_magic.hazards.fixes.target import Fix, Written, above, below, written
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.variables import mentions
+from inplace_magic.source.variables import mentions, variables_bound
 
 _CONSTANT = {"zero_": "torch.zeros_like({name})"}
 """In-place methods whose twin is a function, and needs nothing but the tensor."""
@@ -31,12 +31,11 @@ def bound_anew(write: Written) -> Fix | None:
 
 
 def made_out_of_place(write: Written) -> Fix | None:
-    text = None
-    if write.path is not None and not _would_promote(write):
-        text = out_of_place(write.listing, write.statement, write.path)
+    """``y = y + 1`` for ``y += 1``."""
+    if write.path is None or _would_promote(write):
+        return None
     free = write.call is not None and write.call.does("detaches itself")
-    edit = write.listing.replace(write.statement, text) if text is not None else None
-    return write.fix(edit, None if free else write.nbytes)
+    return write.rewritten(out_of_place(write.listing, write.statement, write.path), None if free else write.nbytes)
 
 
 def slot_bound_anew(write: Written) -> Fix | None:
@@ -57,13 +56,15 @@ def slot_bound_anew(write: Written) -> Fix | None:
 
 
 def cloned_first(write: Written) -> Fix | None:
-    if write.call is not None and write.call.does("detaches itself"):
+    """``x = x.clone()`` above the write."""
+    if write.path is None or not isinstance(write.statement, (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)):
         return None
-    if any(isinstance(node, (ast.Lambda, ast.comprehension)) for node in ast.walk(write.statement)):
-        return None
-    if _writes_more(write) or not (write.call is not None or is_array(write)):
+    array = is_array(write)
+    if write.call.does("detaches itself") if write.call is not None else not array:
         return None  # what no torch call wrote may be a tensor or an array: `clone` or `copy`
-    copy = "copy" if is_array(write) else "clone"
+    if _writes_more(write) or any(isinstance(n, (ast.Lambda, ast.comprehension)) for n in ast.walk(write.statement)):
+        return None
+    copy = "copy" if array else "clone"
     own = seen_by_autograd(write.listing, write.statement)
     edit = write.listing.replace(write.statement, f"{write.path} = {write.path}.{copy}()", own) if own else None
     return write.fix(edit, write.nbytes)
@@ -86,8 +87,7 @@ def _would_promote(write: Written) -> bool:
 
 def value_given(write: Written) -> Fix | None:
     """``return t * 2`` for ``return t.mul_(2)``: the line uses what the write gives."""
-    listing, statement = write.listing, write.statement
-    node = listing.expression_at(write.site)
+    listing, statement, node = write.listing, write.statement, write.expression
     while node is not None and isinstance(method := listing.parents.get(node), ast.Attribute):
         call = listing.parents.get(method)
         if not method.attr.endswith("_") or not isinstance(call, ast.Call):
@@ -95,21 +95,19 @@ def value_given(write: Written) -> Fix | None:
         node = call
     if node is None or isinstance(statement, ast.Expr) or not isinstance(base := chain_base(node), ast.Name):
         return None
+    if not isinstance(statement, (ast.Assign, ast.Return)) or write.path != base.id or write.is_of_a_leaf:
+        return None
     bound = [path_text(target) for target in statement.targets] if isinstance(statement, ast.Assign) else []
-    again = any(True for _ in loads_after(listing, statement, base.id))
-    if (again and base.id not in bound and not write.another_name_sees_it) or write.path != base.id:
+    if base.id not in bound and not write.another_name_sees_it and write.is_read_after(base.id):
         return None
-    if not isinstance(statement, (ast.Assign, ast.Return)) or write.is_of_a_leaf or seen_by_others(write):
-        return None
-    return _given(write, node) if not _would_promote(write) and keeps_its_history(write) else None
+    fits = not seen_by_others(write) and not _would_promote(write) and keeps_its_history(write)
+    return _given(write, node) if fits else None
 
 
-def _given(write: Written, node: ast.expr | None) -> Fix | None:
+def _given(write: Written, node: ast.expr) -> Fix | None:
     """``t * 2`` in the place of ``t.mul_(2)``; None where its text has no certain twin."""
-    value = new_value(write.listing, node) if node is not None else None
-    return fix_of(
-        write.site, write.listing, [(node, value)] if node is not None and value is not None else (), write.nbytes
-    )
+    value = new_value(write.listing, node)
+    return write.substituted([(node, value)] if value is not None else (), write.nbytes)
 
 
 def is_array(write: Written) -> bool:
@@ -130,12 +128,12 @@ def new_gradient(write: Written) -> Fix | None:
     if returns or scope.body[-1] is not statement or write.site.parameters != (name,):
         return None
     value = new_value(listing, statement.value) or _constant(write, name)
-    return write.fix(listing.replace(statement, f"return {value}") if value is not None else None, write.nbytes)
+    return write.rewritten(f"return {value}" if value is not None else None, write.nbytes)
 
 
 def _given_by_lambda(write: Written) -> Fix | None:
     """``lambda grad: grad * 0.1`` for ``lambda grad: grad.mul_(0.1)``."""
-    node = write.listing.expression_at(write.site)
+    node = write.expression
     scope = write.listing.parents.get(node) if node is not None else None
     if node is None or not isinstance(scope, ast.Lambda) or write.site.parameters != (path_text(chain_base(node)),):
         return None
@@ -152,10 +150,8 @@ def _constant(write: Written, name: str | None) -> str | None:
 
 def new_value_returned(write: Written) -> Fix | None:
     """``return weight.relu()`` for ``return weight.relu_()``."""
-    node = write.listing.expression_at(write.site)
-    if node is None or not isinstance(write.statement, ast.Return) or write.statement.value is not node:
-        return None
-    return _given(write, node)
+    node = write.statement.value if isinstance(write.statement, ast.Return) else None
+    return _given(write, node) if node is not None and node is write.expression else None
 
 
 def from_the_hook(write: Written) -> Fix | None:
@@ -180,14 +176,13 @@ def _is_hook(write: Written, scope: ast.FunctionDef) -> bool:
     outer = write.listing.scope_of(scope)
     makers = {scope.name, outer.name} if isinstance(outer, ast.FunctionDef) else {scope.name}
     calls = [node for node in write.listing.nodes if isinstance(node, ast.Call)]
-    if any(path_text(node.func) == scope.name for node in calls):
-        return False
-    for node in calls:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "register_forward_hook" and node.args:
-            hook = node.args[0]
-            if path_text(hook.func if isinstance(hook, ast.Call) else hook) in makers:
-                return True
-    return False
+    handed = [
+        node.args[0]
+        for node in calls
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "register_forward_hook" and node.args
+    ]
+    hooked = any(path_text(hook.func if isinstance(hook, ast.Call) else hook) in makers for hook in handed)
+    return hooked and all(path_text(node.func) != scope.name for node in calls)
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -199,7 +194,7 @@ def advice(story: Story, hazard: Hazard) -> str:
     if path is None or write.is_of_a_leaf or not write.site.direct:
         return ""
     loops = (node for node in write.listing.around(write.statement) if isinstance(node, ast.For))
-    read_later = any(True for _load in loads_after(write.listing, write.statement, path))
+    read_later = write.is_read_after(path)
     if not read_later and any(mentions(loop.target, path) for loop in loops):
         return _(
             "`{name}` is an entry of the collection that the loop goes through: build a new list or dict of new "
@@ -215,5 +210,4 @@ def advice(story: Story, hazard: Hazard) -> str:
 def bound_in(scope: ast.AST) -> set[str]:
     """Return the names that a function binds by plain assignments."""
     assigned = (target for node in ast.walk(scope) if isinstance(node, ast.Assign) for target in node.targets)
-    inside = (node for target in assigned for node in ast.walk(target))
-    return {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return set[str]().union(*map(variables_bound, assigned))

@@ -4,11 +4,11 @@ meant as a snapshot and is an alias, such as ``best = model.state_dict()`` and `
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from inplace_magic.hazards.fixes.clone import copied_as_given, operands
-from inplace_magic.hazards.fixes.out_of_place import cloned
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, loads_after
-from inplace_magic.record.places import Callsite
+from inplace_magic.hazards.fixes.out_of_place import cloned, receiver
+from inplace_magic.hazards.fixes.target import Fix, Text, Written, fix_of
 from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.variables import variables_read
@@ -22,7 +22,9 @@ def copied_where_taken(write: Written) -> Fix | None:
         return None
     statement = listing.statement_on(origin.line)
     node = listing.expression_at(origin) or (statement.value if isinstance(statement, ast.Assign) else None)
-    return None if node is None or _is_bound_before(listing, node) else _copied(write, origin, listing, node)
+    if node is None or _is_bound_before(listing, node):
+        return None
+    return copied_as_given(write, Text(origin, listing, node), write.nbytes)
 
 
 def _is_bound_before(listing: Listing, node: ast.expr) -> bool:
@@ -31,41 +33,35 @@ def _is_bound_before(listing: Listing, node: ast.expr) -> bool:
     statement = listing.parents.get(node)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Name):
         return False
-    name = statement.targets[0].id
-    bound = (each for each in ast.walk(listing.scope_of(statement)) if isinstance(each, ast.Assign))
-    above = [each for each in bound if each.lineno < statement.lineno and path_text(each.targets[0]) == name]
+    above = (each for each in _bindings(listing, statement, statement.targets[0].id) if each.lineno < statement.lineno)
     return any(isinstance(each.value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) for each in above)
+
+
+def _bindings(listing: Listing, statement: ast.stmt, path: str | None) -> Iterator[ast.Assign]:
+    """Yield the assignments to a path in the function of a statement."""
+    for each in listing.inside(listing.scope_of(statement)):
+        if isinstance(each, ast.Assign) and path_text(each.targets[0]) == path:
+            yield each
 
 
 def expression_copied(write: Written) -> Fix | None:
     """``x[0], x[1] = x[1], x[0].clone()``: the very expression that took it, where the line itself does."""
-    found = write.text_at(write.hazard.origin)
-    return _copied(write, *found) if found is not None and found[0].direct else None
-
-
-def _copied(write: Written, origin: Callsite, listing: Listing, node: ast.expr) -> Fix | None:
-    change = copied_as_given(write, origin, listing, node)
-    return fix_of(origin, listing, [change] if change is not None else (), write.nbytes)
+    text = write.text_at(write.hazard.origin)
+    return copied_as_given(write, text, write.nbytes) if text is not None and text.site.direct else None
 
 
 def array_copied(write: Written) -> Fix | None:
     """A copy where the array was taken, which is the finding's origin."""
-    listing, origin = write.listing, write.hazard.origin
-    node = listing.expression_at(origin) if origin is not None else None
-    return fix_of(write.site, listing, [(node, f"{listing.text(node)}.copy()")] if node is not None else ())
+    text = write.text_at(write.hazard.origin)
+    return text.replaced(f"{text.listing.text(text.node)}.copy()") if text is not None else None
 
 
 def begun_with_a_copy(write: Written) -> Fix | None:
-    """``h = h0.clone()``, ``mask = causal_mask(n).clone()``: the last statement above the write that binds its name."""
-    listing, path = write.listing, write.path
-    bound = [
-        node
-        for node in ast.walk(listing.scope_of(write.statement))
-        if isinstance(node, ast.Assign)
-        and node.lineno < write.statement.lineno
-        and [path_text(target) for target in node.targets] == [path]
-    ]
-    return copied(write, listing, bound[0].value) if listing.whole and len(bound) == 1 else None
+    """``h = h0.clone()``, ``mask = causal_mask(n).clone()``: the one statement above the write that binds its name."""
+    listing = write.listing
+    bound = _bindings(listing, write.statement, write.path)
+    above = [node for node in bound if node.lineno < write.statement.lineno and len(node.targets) == 1]
+    return copied(write, listing, above[0].value) if listing.whole and len(above) == 1 else None
 
 
 def copied(write: Written, listing: Listing, value: ast.expr) -> Fix | None:
@@ -76,82 +72,72 @@ def copied(write: Written, listing: Listing, value: ast.expr) -> Fix | None:
 def snapshot_taken(write: Written) -> Fix | None:
     """The one statement of the cell that took the snapshot takes a copy."""
     listing = write.listing
-    if not listing.whole:
-        return None
-    places = write.hazard.read.chain if write.hazard.read is not None else ()
+    places = write.hazard.read.chain if write.hazard.read is not None and listing.whole else ()
     compared = {name for place in places for name in variables_read(parse(place.statement))}
-    found: list[tuple[ast.Assign, list[ast.expr]]] = []
-    for node in listing.nodes:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            references = _references(node.value)
-            before = node.lineno < write.statement.lineno
-            read = any(True for _ in loads_after(listing, write.statement, node.targets[0].id))
-            if references and before and read and node.targets[0].id in compared:
-                found.append((node, references))
+    found = [
+        (node.value, references)
+        for node in listing.nodes
+        if isinstance(node, ast.Assign) and node.lineno < write.statement.lineno and len(node.targets) == 1
+        if isinstance(node.targets[0], ast.Name) and node.targets[0].id in compared
+        if (references := _references(node.value)) and write.is_read_after(node.targets[0].id)
+    ]
     if len(found) != 1:
         return None
-    statement, references = found[0]
-    if _is_state_dict(statement.value):
-        return _deep_copy(write, listing, statement, statement.value)
-    return fix_of(write.site, listing, [cloned(listing, node) for node in references], write.nbytes)
+    value, references = found[0]
+    if _is_state_dict(value):
+        return _deep_copy(write, Text(write.site, listing, value))
+    return write.substituted([cloned(listing, node) for node in references], write.nbytes)
 
 
 def second_name_copied(write: Written) -> Fix | None:
     """``self.places = places.clone()``: the one statement that gave a side of a comparison the other one's memory."""
     trace, at = write.story.trace, write.text_at(write.hazard.read)
     call = write.story.calls.get(write.hazard.read_call) if write.hazard.read_call is not None else None
-    if call is None or at is None or not at[0].direct:
+    if call is None or at is None or not at.site.direct:
         return None
-    site, listing, node = at
-    names = {path_text(operand) for operand in operands(node, method=call.does("method"))[:2]} - {None}
-    here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (site.cell, site.file)]
+    names = {path_text(operand) for operand in operands(at.node, method=call.does("method"))[:2]} - {None}
+    here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (at.site.cell, at.site.file)]
     found = [alias for alias in here if alias.target in names]
     if len(names) != 2 or len(found) != 1 or ("." not in found[0].target and found[0].source not in names):
         return None
-    statement = listing.statement_on(found[0].line)
+    statement = at.listing.statement_on(found[0].line)
     plain = isinstance(statement, ast.Assign) and [path_text(each) for each in statement.targets] == [found[0].target]
     if not isinstance(statement, ast.Assign) or not plain or path_text(statement.value) != found[0].source:
         return None
     detached = ".detach()" if any(meta.requires_grad for meta in call.inputs[:2]) else ""
-    return fix_of(site, listing, [(statement.value, f"{found[0].source}{detached}.clone()")], call.inputs[0].nbytes)
+    value = Text(at.site, at.listing, statement.value)
+    return value.replaced(f"{found[0].source}{detached}.clone()", call.inputs[0].nbytes)
 
 
 def state_copied_where_taken(write: Written) -> Fix | None:
     """``self.weights = copy.deepcopy(model.state_dict())``: the expression that the finding names as its origin."""
-    found = write.text_at(write.hazard.origin)
-    if found is None or not found[1].whole or not _is_state_dict(found[2]):
-        return None
-    _site, listing, node = found
-    statement = listing.statement_on(node.lineno)
-    return _deep_copy(write, listing, statement, node) if statement is not None else None
+    text = write.text_at(write.hazard.origin)
+    whole = text is not None and text.listing.whole and _is_state_dict(text.node)
+    return _deep_copy(write, text) if text is not None and whole else None
 
 
 def _references(value: ast.expr) -> list[ast.expr]:
     """Return the parts of an expression that give existing tensors; empty where anything else is among them."""
-    if _is_state_dict(value):
-        return [value]
     if isinstance(value, (ast.Tuple, ast.List)):
         inside = [_references(entry) for entry in value.elts]
-        return [node for entry in inside for node in entry] if inside and all(inside) else []
+        return [node for entry in inside for node in entry] if all(inside) else []
     if isinstance(value, ast.ListComp):
         return _references(value.elt)
     if isinstance(value, ast.DictComp):
         return _references(value.value)
-    if isinstance(value, (ast.Attribute, ast.Subscript)) and path_text(value) is not None:
-        return [value]
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach":
-        return [value]
-    return []
+    part = isinstance(value, (ast.Attribute, ast.Subscript)) and path_text(value) is not None
+    return [value] if part or receiver(value, "detach", "state_dict") is not None else []
 
 
 def _is_state_dict(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "state_dict"
+    return receiver(value, "state_dict") is not None
 
 
-def _deep_copy(write: Written, listing: Listing, statement: ast.stmt, taken: ast.expr) -> Fix | None:
-    method = taken.func if isinstance(taken, ast.Call) else None
-    owner = method.value if isinstance(method, ast.Attribute) else taken
-    return deep_copied(write, listing, statement, taken, taken, path_text(owner))
+def _deep_copy(write: Written, text: Text) -> Fix | None:
+    statement = text.listing.statement_on(text.node.lineno)
+    if statement is None:
+        return None
+    return deep_copied(write, text.listing, statement, text.node, text.node, path_text(receiver(text.node)))
 
 
 def deep_copied(

@@ -24,13 +24,9 @@ from inplace_magic.language import _
 
 def version_moved(write: Written) -> Fix | None:
     """For a write that PyTorch counts, so that backward raises."""
-    meta, saved = write.meta, write.hazard.saved
-    here = saved is not None and (saved.line, saved.cell, saved.file) == (
-        write.site.line,
-        write.site.cell,
-        write.site.file,
-    )
-    if here and write.site.direct:
+    meta, saved, site = write.meta, write.hazard.saved, write.site
+    here = saved is not None and (saved.line, saved.cell, saved.file) == (site.line, site.cell, site.file)
+    if here and site.direct:
         return clone.in_the_same_statement(write) or _anew_in_the_same_statement(write)
     leaf = meta is not None and meta.is_leaf
     ways: tuple[Callable[[Written], Fix | None], ...] = (

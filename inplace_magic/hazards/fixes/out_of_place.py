@@ -52,11 +52,10 @@ def new_value(listing: Listing, call: ast.expr) -> str | None:
     root = path_text(base)
     if not links or root is None or "\n" in listing.text(call):
         return None
-    later = [value for link in links[:-1] for value in (*link.args, *(entry.value for entry in link.keywords))]
-    if any(path_text(inner) == root for value in later for inner in ast.walk(value)):
+    given = [[part for value in (*link.args, *link.keywords) for part in ast.walk(value)] for link in links]
+    if any(path_text(part) == root for parts in given[:-1] for part in parts):
         return None  # the argument of a later link reads what an earlier one wrote
-    given = [value for link in links for value in (*link.args, *(entry.value for entry in link.keywords))]
-    if base is not node and any(_behind_alias(inner) for value in given for inner in ast.walk(value)):
+    if base is not node and any(behind_alias(part) for parts in given for part in parts):
         return None  # the new tensor would have a part of its history
     text = listing.text(base)
     if len(links) == 1:
@@ -164,12 +163,12 @@ def seen_by_autograd(listing: Listing, statement: ast.stmt) -> str | None:
             if written.func.attr == "detach":
                 break
             written = written.func.value
-    inside = [node for node in ast.walk(written) if isinstance(node, ast.expr)] if written is not None else []
-    bases = {path_text(base) for node in inside if (base := _behind_alias(node)) is not None}
+    inside = set(ast.walk(written)) if written is not None else set()
+    nodes = (node for node in ast.walk(statement) if isinstance(node, ast.expr))
+    aliases = [(node, base) for node in nodes if (base := behind_alias(node)) is not None]
+    bases = {path_text(base) for node, base in aliases if node in inside}
     if not bases:
         return listing.text(statement)
-    everywhere = [node for node in ast.walk(statement) if isinstance(node, ast.expr)]
-    aliases = [(node, base) for node in everywhere if (base := _behind_alias(node)) is not None]
     cuts: list[tuple[int, int, str]] = []
     for node, base in aliases:
         if path_text(base) not in bases or {node.lineno, node.end_lineno, base.end_lineno} != {statement.lineno}:
@@ -185,15 +184,20 @@ def seen_by_autograd(listing: Listing, statement: ast.stmt) -> str | None:
     return text.decode(errors="replace")
 
 
-def _behind_alias(node: ast.AST) -> ast.expr | None:
+def behind_alias(node: ast.AST) -> ast.expr | None:
     """``x`` of ``x.data`` and of ``x.detach()``."""
     if isinstance(node, ast.Attribute) and node.attr == "data":
         return node.value
-    method = node.func if isinstance(node, ast.Call) and not node.args and not node.keywords else None
-    return method.value if isinstance(method, ast.Attribute) and method.attr == "detach" else None
+    return receiver(node, "detach") if isinstance(node, ast.Call) and not node.args and not node.keywords else None
 
 
-def not_in_place(listing: Listing, call: ast.expr) -> Edit | None:
+def receiver(node: ast.AST | None, *methods: str) -> ast.expr | None:
+    """``x`` of ``x.detach()``: what a call of a method, of one of these if there are any, is made on."""
+    method = node.func if isinstance(node, ast.Call) else None
+    return method.value if isinstance(method, ast.Attribute) and (not methods or method.attr in methods) else None
+
+
+def not_in_place(listing: Listing, call: ast.expr | None) -> Edit | None:
     """A call, of a function or of a module's class, with ``inplace=False``."""
     if not isinstance(call, ast.Call):
         return None

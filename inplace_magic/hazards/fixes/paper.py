@@ -69,7 +69,7 @@ def said_of(diff: str) -> str:
         said = _("Write into a copy: put {new} before {old}.") if copied else ""
     else:
         said = _of_a_line(old[0], new[0])
-    return said.format(new=wording.code(new[0]), old=wording.code(old[0]))
+    return said.format(new=wording.code(new[0].rstrip(",")), old=wording.code(old[0].rstrip(",")))
 
 
 def _of_a_line(old: str, new: str) -> str:

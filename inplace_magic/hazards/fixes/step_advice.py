@@ -12,6 +12,8 @@ There the state is to be cut off, and computing anew is no help.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -21,8 +23,10 @@ from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, Edit, Listing
-from inplace_magic.source.variables import variables_bound
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.targets import STORING
+from inplace_magic.source.variables import variables_bound, variables_read
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -48,35 +52,79 @@ def advice(story: Story, hazard: Hazard) -> str:
 
 
 def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str:
-    loss, wrote = _loss(step), wording.line_of(line)
-    if moved is None:
-        anew = _("Compute {loss} again after {line}.")
-    else:
+    anew = _("Compute {loss} again after {line}.")
+    if moved is not None:
         anew = _(
             "Compute {loss} again after {line}: repeat the lines that lead to it, from {forward} on, below {line}."
         )
-    said = anew.format(loss=loss, line=wrote, forward=_spot(moved) if moved is not None else "")
-    waits = step.in_common and step.reads_gradients
+    return sentences(anew, *_or_moved(step)).format(
+        loss=_loss(step),
+        line=wording.line_of(line),
+        forward=_spot(_first_line(step, moved, line)) if moved is not None else "",
+        backward=wording.line_of(step.backward.callsite) if step.backward is not None else "",
+    )
+
+
+def _or_moved(step: Stepped) -> Iterator[str]:
+    """Yield what is to be said of the step's place: below the backward only where that changes no gradients."""
     if step.backward is None and not step.reads_gradients:
-        also = _("Or run {line} after backward.").format(line=wrote)
+        yield _("Or run {line} after backward.")
     elif step.backward is None:
-        also = _(
+        yield _(
             "Or run {line} after backward, if it is to use these gradients as well: what a backward adds to "
             "`.grad` before the step becomes part of the step."
-        ).format(line=wrote)
-    elif not waits:
-        also = _("Or put {line} below {backward}.").format(line=wrote, backward=wording.line_of(step.backward.callsite))
-    elif step.step_has_gradients:
-        also = _("Do not just run its backward before {line}: that would add to the gradients that {line} uses.")
-        apart = _(
-            "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} below it."
         )
-        also = sentences(also, apart if step.filled - step.leaves else "").format(line=wrote)
+    elif not (step.in_common and step.reads_gradients):
+        yield _("Or put {line} below {backward}.")
+    elif not step.step_has_gradients:
+        yield _("Or put {line} below {backward}, so that it uses the gradients of that backward.")
     else:
-        also = _("Or put {line} below {backward}, so that it uses the gradients of that backward.").format(
-            line=wrote, backward=wording.line_of(step.backward.callsite)
-        )
-    return sentences(said, also)
+        yield _("Do not just run its backward before {line}: that would add to the gradients that {line} uses.")
+        if step.filled - step.leaves:
+            yield _(
+                "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} "
+                "below it."
+            )
+
+
+def _first_line(step: Stepped, forward: Callsite, line: Callsite) -> Callsite:
+    """Return the place from which lines are to be repeated below `line`: of a loop its head, and ``loss = 0`` above
+    ``loss += part``."""
+    listing = listing_of(step.story.trace, forward)
+    statement = listing.statement_at(forward) if listing is not None else None
+    if listing is None or statement is None or not forward.same_function(line):
+        return forward
+    scope, first = listing.scope_of(statement), statement
+    for node in listing.around(statement):
+        if isinstance(node, ast.stmt) and node is not scope and not node.lineno <= line.line <= (node.end_lineno or 0):
+            first = node
+    inside = [node for node in ast.walk(scope) if isinstance(node, ast.stmt)]
+    built = {name for node in inside if first.lineno <= node.lineno < line.line for name in _built_on(node)}
+    begun = {
+        path_text(node.targets[0]): node for node in inside if isinstance(node, ast.Assign) and _above(node, first)
+    }
+    first = min([first, *(begun[name] for name in built & begun.keys())], key=lambda node: node.lineno)
+    if first is statement:
+        return forward
+    text = listing.lines[first.lineno - 1].strip()
+    return replace(forward, line=first.lineno, end_line=None, text=text, expression=text, statement=text)
+
+
+def _above(node: ast.stmt, first: ast.stmt) -> bool:
+    return node.lineno < first.lineno
+
+
+def _built_on(node: ast.stmt) -> set[str]:
+    """Return what a statement adds to: of ``loss += part``, ``loss = loss + part`` and ``losses.append(part)``."""
+    if isinstance(node, ast.AugAssign):
+        found = path_text(node.target)
+    elif isinstance(node, ast.Assign):
+        target = path_text(node.targets[0])
+        found = target if any(path_text(each) == target for each in ast.walk(node.value)) else None
+    else:
+        called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+        found = path_text(called.value) if isinstance(called, ast.Attribute) and called.attr in STORING else None
+    return {found} if found is not None else set()
 
 
 def _cut_off(step: Stepped, carried: list[Carried]) -> str:
@@ -105,9 +153,8 @@ def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
     node = expressions.parse(reader.statement) if reader is not None else None
     if not isinstance(node, ast.Assign):
         return []
-    names = [entry for entry in ast.walk(node) if isinstance(entry, ast.Name)]
-    loaded = {entry.id for entry in names if isinstance(entry.ctx, ast.Load)}
-    bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in loaded]
+    read, names = variables_read(node), (entry for entry in ast.walk(node) if isinstance(entry, ast.Name))
+    bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in read]
     return bound if len(bound) in (1, len(carried)) else []
 
 
@@ -131,7 +178,7 @@ def cut_off(
         names: what a pass goes on from, as the loop calls it.
         carried: these tensors.
     """
-    loop = next((node for node in listing.around(used) if isinstance(node, LOOPS)), None)
+    loop = listing.loop_around(used)
     plain = isinstance(used, (ast.Expr, ast.Assign)) and listing.alone(used)
     if loop is None or not plain or not names or not all(_can_be_bound(name, here, loop) for name in names):
         return ()
@@ -141,13 +188,10 @@ def cut_off(
 def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
     """True if ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
     of the notebook leads to."""
-    node = expressions.parse(name)
-    if isinstance(node, ast.Name):
+    if name.isidentifier():
         return name in variables_bound(loop)
-    root = node
-    while isinstance(root, (ast.Attribute, ast.Subscript)):
-        root = root.value
-    return root is not node and isinstance(root, ast.Name) and root.id != "self" and site.function == "<module>"
+    root = expressions.root_name(expressions.parse(name))
+    return root not in (None, "self") and site.function == "<module>"
 
 
 def _too_old(step: Stepped, carried: list[Carried]) -> str:
@@ -156,14 +200,17 @@ def _too_old(step: Stepped, carried: list[Carried]) -> str:
     known = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
     names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)
     made, wrote = old[0].made.callsite if old[0].made is not None else None, step.wrote.callsite
-    if made is None or wrote is None:
+    forward = ""
+    if made is not None and wrote is not None:
+        first, here = where_they_part(made.chain, wrote.chain)
+        forward = _spot(_first_line(step, first, here) if len(old) > 1 else first)
+    if not forward:
         said = _("Compute {names} again after {line}: results of the old values are outdated.")
-        return said.format(names=names, line=line)
-    if len(old) > 1:
+    elif len(old) > 1:
         said = _("Compute {names} again after {line}, from {forward} on: results of the old values are outdated.")
     else:
         said = _("Compute {names} again after {line}, by {forward}: results of the old values are outdated.")
-    return said.format(names=names, line=line, forward=_spot(where_they_part(made.chain, wrote.chain)[0]))
+    return said.format(names=names, line=line, forward=forward)
 
 
 def _made_at(entry: Carried) -> int:

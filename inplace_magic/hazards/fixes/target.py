@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.out_of_place import target_of
+from inplace_magic.hazards.fixes.out_of_place import cloned, target_of
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
@@ -61,15 +61,59 @@ class Written:
         """True if the written tensor is a leaf that requires grad."""
         return self.meta is not None and self.meta.is_trainable
 
+    def loads_after(self, path: str) -> Iterator[ast.expr]:
+        """The places that read a variable once the statement has run, in its function or, outside of one, its cell."""
+        return loads_after(self.listing, self.statement, path)
+
+    def is_read_after(self, path: str) -> bool:
+        """True if there is such a place."""
+        return next(self.loads_after(path), None) is not None
+
     def fix(self, edit: Edit | None, price: int | None = None, sentence: str = "") -> Fix | None:
         """The fix of one edit in the text of the write; None where it could not be made."""
         return Fix(self.site, self.listing, (edit,), price, sentence) if edit is not None else None
 
-    def text_at(self, site: Callsite | None) -> tuple[Callsite, Listing, ast.expr] | None:
-        """Return a place, the text around it and the expression that made its call."""
-        listing = listing_of(self.story.trace, site)
-        node = listing.expression_at(site) if listing is not None and site is not None else None
-        return (site, listing, node) if site is not None and listing is not None and node is not None else None
+    def rewritten(self, text: str | None, price: int | None = None, sentence: str = "") -> Fix | None:
+        """The fix that puts this text in the place of the statement; None without a text, or where it could not be."""
+        edit = self.listing.replace(self.statement, text) if text is not None else None
+        return self.fix(edit, price, sentence)
+
+    def substituted(self, changes: Iterable[Change], price: int | None = None, sentence: str = "") -> Fix | None:
+        """The fix that replaces some expressions in the text of the write."""
+        return fix_of(self.site, self.listing, changes, price, sentence)
+
+    def text_at(self, site: Callsite | None) -> Text | None:
+        """Return the expression that made the call at a place, in the text around it."""
+        return text_at(self.story, site)
+
+    @property
+    def expression(self) -> ast.expr | None:
+        """The expression that made the writing call."""
+        return self.listing.expression_at(self.site)
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression of the user's, and the text around it."""
+
+    site: Callsite
+    listing: Listing
+    node: ast.expr
+
+    def replaced(self, new: str | None, price: int | None = None, sentence: str = "") -> Fix | None:
+        """The fix that puts this text in the place of the expression."""
+        return fix_of(self.site, self.listing, [(self.node, new)] if new is not None else (), price, sentence)
+
+    def copied(self, price: int | None = None, sentence: str = "") -> Fix | None:
+        """The fix that copies what the expression gives."""
+        return fix_of(self.site, self.listing, [cloned(self.listing, self.node)], price, sentence)
+
+
+def text_at(story: Story, site: Callsite | None) -> Text | None:
+    """Return the expression that made the call at a place, in the text around it."""
+    listing = listing_of(story.trace, site)
+    node = listing.expression_at(site) if listing is not None and site is not None else None
+    return Text(site, listing, node) if site is not None and listing is not None and node is not None else None
 
 
 def fix_of(
@@ -80,11 +124,8 @@ def fix_of(
     by_line: dict[int, dict[int, Change]] = {}
     for node, new in changes:
         parent = listing.parents.get(node)
-        if (
-            new.endswith(".clone()")
-            and isinstance(parent, ast.Assign)
-            and isinstance(parent.targets[0], (ast.Tuple, ast.List))
-        ):
+        unpacked = isinstance(parent, ast.Assign) and isinstance(parent.targets[0], (ast.Tuple, ast.List))
+        if unpacked and new.endswith(".clone()"):
             return None
         by_line.setdefault(node.lineno, {})[node.col_offset] = (node, new)
     edits = [listing.substitute(line.values()) for line in by_line.values()]
@@ -106,13 +147,6 @@ def below(statement: ast.stmt, *lines: str) -> Edit:
 def removed(statement: ast.stmt) -> Edit:
     """A statement's lines taken out."""
     return Edit(statement.lineno, statement.end_lineno or statement.lineno, ())
-
-
-def moved_into(listing: Listing, statements: Sequence[ast.stmt], loop: ast.For | ast.While) -> tuple[Edit, ...]:
-    """Statements moved to the top of a loop."""
-    first = loop.body[0]
-    lines = indented(listing, statements, listing.indent(first))
-    return *(removed(each) for each in statements), above(first, *lines)
 
 
 def indented(listing: Listing, statements: Sequence[ast.stmt], indent: str) -> tuple[str, ...]:
@@ -142,15 +176,14 @@ def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False)
 
 def _path_of(statement: ast.stmt) -> str | None:
     target = target_of(statement)
-    return path_text(
-        target.value if isinstance(statement, ast.Assign) and isinstance(target, ast.Subscript) else target
-    )
+    into = isinstance(statement, ast.Assign) and isinstance(target, ast.Subscript)
+    return path_text(target.value if into and isinstance(target, ast.Subscript) else target)
 
 
 def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[ast.expr]:
     """The places that read a variable once a statement has run, in its function or, outside of one, in the cell."""
     scope = listing.scope_of(statement)
-    loop = next((n for n in listing.around(statement) if isinstance(n, (ast.For, ast.AsyncFor, ast.While))), None)
+    loop = listing.loop_around(statement)
     in_loop = loop is not None and listing.scope_of(loop) is scope and not targets_of(loop) & {path.split("[")[0]}
     inside = set(ast.walk(loop)) if loop is not None else set()
     own = set(ast.walk(statement))

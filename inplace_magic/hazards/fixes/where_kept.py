@@ -4,53 +4,46 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.hazards.fixes.out_of_place import cloned
-from inplace_magic.hazards.fixes.target import Change, Fix, Written, fix_of
+from inplace_magic.hazards.fixes.out_of_place import cloned, receiver
+from inplace_magic.hazards.fixes.target import Change, Fix, Written
 from inplace_magic.source.expressions import path_text
 
 
 def where_it_was_kept(write: Written) -> Fix | None:
     """``features.append(x.clone())``, ``kept["pre"] = output.clone()``: what keeps an activation keeps a copy."""
-    listing = write.listing
-    if not listing.whole:
-        return None
+    listing, trace, site = write.listing, write.story.trace, write.site
     tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
     held = {tensor, *write.story.aliases.detached.get(tensor, ())}
-    containers = {entry.name.split("[")[0] for entry in write.story.trace.names if entry.tensor in held}
+    containers = {entry.name.split("[")[0] for entry in trace.names if entry.tensor in held}
     changes: list[Change] = []
-    for alias in write.story.trace.aliases:
+    for alias in trace.aliases if listing.whole else ():
         target, bracket, _ = alias.target.partition("[")
-        same = (alias.cell, alias.file) == (write.site.cell, write.site.file)
-        source = alias.source == write.path if write.path is not None else target in containers
-        kept_here = alias.function == write.site.function and source
-        hooked = (
-            alias.function != write.site.function and target in containers and bool(write.story.trace.hooked_modules)
-        )
-        if not same or not bracket or not (kept_here or hooked):
+        if not bracket or (alias.cell, alias.file) != (site.cell, site.file):
             continue
-        statement = listing.statement_on(alias.line)
-        for node in _stored(statement, alias.source):
-            changes.append(cloned(listing, node))
-    return fix_of(write.site, listing, changes, write.nbytes) if len(changes) == 1 else None
+        if alias.function == site.function:
+            kept = alias.source == write.path if write.path is not None else target in containers
+        else:
+            kept = target in containers and bool(trace.hooked_modules)
+        stored = _stored(listing.statement_on(alias.line), alias.source) if kept else ()
+        changes += [cloned(listing, node) for node in stored]
+    return write.substituted(changes, write.nbytes) if len(changes) == 1 else None
 
 
 def in_each_slot(write: Written) -> Fix | None:
     """``yield state.clone()``, ``history.append(state.clone())``, ``[torch.zeros(3) for _ in range(2)]``."""
     listing, path = write.listing, write.path
-    if not listing.whole or path is None:
+    if not listing.whole or path is None or _is_of_the_class(write, path):
         return None
     if "[" in path:
         return _repeated_list(write, path.split("[")[0])
-    if _is_of_the_class(write, path):
+    nodes = listing.inside(listing.scope_of(write.statement))
+    late = path in write.site.parameters or _taken_elsewhere(write, path)
+    if late and any(isinstance(node, ast.Return) for node in nodes):
         return None
-    changes: list[Change] = []
-    for node in ast.walk(listing.scope_of(write.statement)):
-        late = path in write.site.parameters or _taken_elsewhere(write, path)
-        if isinstance(node, ast.Return) and late:
-            return None
-        if isinstance(node, (ast.Yield, ast.Call, ast.Return)):
-            changes += [cloned(listing, stored) for stored in _stored(node, path)]
-    return fix_of(write.site, listing, changes, write.nbytes) if len(changes) == 1 else None
+    stored = [
+        each for node in nodes if isinstance(node, (ast.Yield, ast.Call, ast.Return)) for each in _stored(node, path)
+    ]
+    return write.substituted([cloned(listing, each) for each in stored], write.nbytes) if len(stored) == 1 else None
 
 
 def _is_of_the_class(write: Written, path: str) -> bool:
@@ -71,18 +64,19 @@ def _taken_elsewhere(write: Written, path: str) -> bool:
 
 
 def _repeated_list(write: Written, name: str) -> Fix | None:
-    for node in write.listing.nodes:
-        if isinstance(node, ast.Assign) and path_text(node.targets[0]) == name:
-            whole = node.value
-            if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:
-                whole = whole.args[0]
-            if not isinstance(whole, ast.BinOp) or not isinstance(whole.op, ast.Mult):
-                continue
-            repeated, times = whole.left, whole.right
-            if isinstance(repeated, ast.List) and len(repeated.elts) == 1:
-                new = f"[{write.listing.text(repeated.elts[0])} for _ in range({write.listing.text(times)})]"
-                made = isinstance(repeated.elts[0], ast.Call)
-                return fix_of(write.site, write.listing, [(whole, new)], write.nbytes) if made else None
+    """``[torch.zeros(3) for _ in range(2)]`` for ``[torch.zeros(3)] * 2``."""
+    listing = write.listing
+    for node in listing.nodes:
+        if not isinstance(node, ast.Assign) or path_text(node.targets[0]) != name:
+            continue
+        whole = node.value
+        if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:
+            whole = whole.args[0]
+        repeats = isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult)
+        if isinstance(whole, ast.BinOp) and repeats and isinstance(whole.left, ast.List) and len(whole.left.elts) == 1:
+            entry = whole.left.elts[0]
+            new = f"[{listing.text(entry)} for _ in range({listing.text(whole.right)})]"
+            return write.substituted([(whole, new)], write.nbytes) if isinstance(entry, ast.Call) else None
     return None
 
 
@@ -100,10 +94,4 @@ def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
     else:
         return []
     inside = [entry for value in values for entry in (value.elts if isinstance(value, ast.Tuple) else [value])]
-    return [value for value in inside if path in (path_text(value), path_text(_undetached(value)))]
-
-
-def _undetached(value: ast.expr) -> ast.expr:
-    """``x`` of ``x.detach()``."""
-    method = value.func if isinstance(value, ast.Call) else None
-    return method.value if isinstance(method, ast.Attribute) and method.attr == "detach" else value
+    return [value for value in inside if path in (path_text(value), path_text(receiver(value, "detach")))]

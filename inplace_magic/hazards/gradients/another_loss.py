@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from inplace_magic.analysis.gradients import History
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.hazards.gradients.sequences import Match
-from inplace_magic.language import _
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.cures import cleared_before_the_backward
+from inplace_magic.hazards.gradients.sequences import Match, sequence
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 
 
@@ -53,7 +55,7 @@ def _found(story: Story, history: History, match: Match, moved: CallEvent, other
         "leaf": f"`{leaf}`" if leaf else _("a parameter"),
         "other": f"`{name}`" if name else _("other parameters"),
     }
-    return Found(calls, history.leaf, words=words)
+    return Found(calls, words=words, leaf=history.leaf)
 
 
 def _stepped(story: Story, leaf: int, since: int, until: int) -> CallEvent | None:
@@ -76,3 +78,37 @@ def _lies_behind(story: Story, backward: int, leaf: int, other: int) -> bool:
 
 def _users(story: Story, nodes: set[int], ran: set[int]) -> set[int]:
     return {user for node in nodes for user in story.users.get(node, ()) if user in ran}
+
+
+RULES = rules_of(
+    Row(
+        "gradient-of-another-loss",
+        "warning",
+        sequence("(?P<first>a)[^acms]*(?P<second>a)[^cms]*(?P<step>s)", on_the_way),
+        Calls(write="second", also="first", read="step", origin="first"),
+        message=N_(
+            "{second} adds to {gradient}, where {first} left the gradient of another loss: that loss went through "
+            "{leaf} to {other}, which {moved} then moved. {step} uses the sum of both. PyTorch gives no error."
+        ),
+        fix=N_("Clear the gradients right before the backward that the step is to follow: `optimizer.zero_grad()`."),
+        ways=(cleared_before_the_backward,),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("left here")),
+    ),
+    Row(
+        "gradient-of-another-loss",
+        "warning",
+        sequence("(?P<first>a)[^acms]*(?P<second>a)[^cms]*(?P<step>s)", through_a_judge),
+        Calls(write="first", also="second", read="step"),
+        message=N_(
+            "{first} was for {moved}, which moved {other}, but its loss also went through {other} to {leaf}: "
+            "its gradient is still in {gradient} when {second} adds to it, so {step} uses the sum of both. "
+            "PyTorch gives no error."
+        ),
+        fix=N_(
+            "Detach the input where only the judge learns (`judge(fake.detach())`), or clear the gradients "
+            "right before the backward that the step is to follow."
+        ),
+        badges=Badges(wrote=N_("fills it here"), read=N_("uses the sum here")),
+    ),
+    every_call=True,
+)

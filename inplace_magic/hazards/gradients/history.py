@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.cures import detached_apart
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 
@@ -28,9 +30,7 @@ def cut(story: Story) -> Iterator[Found]:
             given = next(meta for meta in read.inputs if meta.tensor == tensor.tensor)
             without = given.node is None and not given.requires_grad
             if read.index > call.index and apart and not inside and without and _is_used(story, read, tensor.tensor):
-                name = story.bindings.written_name(call, tensor.tensor)
-                words = {"tensor": f"`{name}`" if name else _("a tensor")}
-                yield Found({"cut": call, "read": read}, None, tensor.tensor, name, words)
+                yield Found({"cut": call, "read": read}, tensor.tensor)
                 break
 
 
@@ -99,10 +99,42 @@ def _misses(story: Story, read: CallEvent, write: CallEvent, mutation: Mutation)
 
 def _missed(story: Story, write: CallEvent, mutation: Mutation, read: CallEvent, given: TensorMetadata) -> Found:
     name = story.bindings.name(given.tensor)
-    written = story.bindings.written_name(write, mutation.tensor) or story.bindings.name(mutation.tensor)
+    written = story.bindings.written_name(write, mutation.tensor)
     if written is None:
         wrote = _("a view without a name")
     else:
         wrote = _("a view of `{name}`").format(name=name) if written == name else f"`{written}`"
     words = {"written": wrote, "other": f"`{name}`" if name else _("another tensor on that memory")}
-    return Found({"write": write, "read": read}, None, mutation.tensor, name or written, words)
+    return Found({"write": write, "read": read}, mutation.tensor, name or written, words)
+
+
+RULES = rules_of(
+    Row(
+        "history-cut",
+        "warning",
+        cut,
+        Calls(write="cut", read="read"),
+        message=N_(
+            "{cut} removes the history of {tensor} itself, and {read} then reads it: no gradient from there "
+            "reaches what {tensor} was computed from. PyTorch gives no error."
+        ),
+        fix=N_("Use `detach()`, which gives another tensor and leaves this one as it is."),
+        ways=(detached_apart,),
+        badges=Badges(wrote=N_("cut off here"), read=N_("read without its history")),
+    ),
+    Row(
+        "history-missed",
+        "silent",
+        missed,
+        Calls(write="write", read="read"),
+        message=N_(
+            "{write} wrote {written}, and {read} then reads the new values by way of {other}, whose history is older: "
+            "Paddle does not rewrite the history of a tensor when one of its views is written, or the other way round. "
+            "So backward goes past that write, and the gradient is wrong. Paddle gives no error."
+        ),
+        fix=N_(
+            "Write through the tensor that is read later, in one step (`h[0:2] = h[0:2] * 8` for `h[0:2].scale_(8)`, "
+            "`rows[0, 1] = 0` for `rows[0][1] = 0`), or read only the one that was written."
+        ),
+    ),
+)

@@ -12,7 +12,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
 from inplace_magic.analysis.gradients import GradientEvent, History
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.cures import cleared_after_the_step
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
@@ -29,7 +32,7 @@ _LONGEST = 100
 
 def as_found(_story: Story, history: History, match: Match) -> Found | None:
     """Return the match as it is."""
-    return Found({name: event.call for name, event in match.items()}, history.leaf)
+    return Found({name: event.call for name, event in match.items()}, leaf=history.leaf)
 
 
 def of_one_line(story: Story, history: History, match: Match) -> Found | None:
@@ -81,7 +84,7 @@ def edited_late(story: Story) -> Iterator[Found]:
                 served.add(site)
             elif match["end"] and _changes(edit.call):
                 calls = {"line": edit.call, "step": history.events[before].call}
-                late.setdefault(site, Found(calls, _only_moved(calls["step"]), edit.call.mutations[0].tensor))
+                late.setdefault(site, Found(calls, edit.call.mutations[0].tensor, leaf=_only_moved(calls["step"])))
     for site, found in late.items():
         if site not in served and (site.direct or site.expression == site.statement):
             yield found
@@ -110,7 +113,7 @@ def edited_by_step(story: Story) -> Iterator[Found]:
                 if moved is not None and outside and event.at > moved and not event.call.does("compares"):
                     tensor = edit.mutations[0].tensor
                     name = story.bindings.written_name(edit, tensor)
-                    yield Found({"write": edit, "read": event.call}, history.leaf, tensor, name)
+                    yield Found({"write": edit, "read": event.call}, tensor, name, leaf=history.leaf)
                     break
 
 
@@ -134,3 +137,73 @@ def _only_moved(step: CallEvent) -> int | None:
 def _changes(call: CallEvent) -> bool:
     """True if a write changed numbers, as far as is known: clipping multiplies by 1 where it need not."""
     return any(write.values_before is None or write.values_before != write.values_after for write in call.mutations)
+
+
+RULES = rules_of(
+    Row(
+        "gradient-not-cleared",
+        "warning",
+        sequence("(?P<step>s)[^acms]*(?P<backward>a)[^cms]*(?P<next>s)"),
+        Calls(write="backward", read="next", origin="step"),
+        message=N_(
+            "{backward} adds to {gradient}, which nothing cleared after {step} used it, so {next} uses the sum "
+            "of the gradients of several steps. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Clear {gradient} between two steps: by the optimizer that holds its parameter (`optimizer.zero_grad()`), "
+            "or by `model.zero_grad()`."
+        ),
+        ways=(cleared_after_the_step,),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("used here")),
+    ),
+    Row(
+        "gradient-not-cleared",
+        "warning",
+        sequence("(?P<step>r)[^acm]*(?P<backward>a)[^cmr]*(?P<next>r)", of_one_line),
+        Calls(write="backward", read="next", origin="step"),
+        message=N_(
+            "{backward} adds to {gradient}, which nothing cleared after {step} read it, so {step} reads the sum "
+            "of several gradients the next time. PyTorch gives no error."
+        ),
+        fix=N_("Ask for the gradient itself, which adds to nothing: `torch.autograd.grad(output, input)`."),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("used here")),
+    ),
+    Row(
+        "gradient-scaled-early",
+        "silent",
+        sequence("a[^acmsx]*(?P<line>x)[^acms]*(?P<backward>a)[^cms]*s", of_new_numbers),
+        Calls(write="line", read="backward"),
+        message=N_(
+            "{line} scales {gradient} before its sum is complete: {backward} adds to it afterwards, so the "
+            "gradients of the backwards are scaled differently. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Scale the loss of each part before its backward (`(loss / n).backward()`), or scale and clip once, below "
+            "the last backward and above the step."
+        ),
+        badges=Badges(wrote=N_("scaled here"), read=N_("adds to it here")),
+    ),
+    Row(
+        "gradient-edited-late",
+        "warning",
+        edited_late,
+        Calls(write="line", origin="step"),
+        message=N_(
+            "{line} changes {gradient} after {step} has used it, and a clearing follows before anything reads "
+            "it: the change has no effect. PyTorch gives no error."
+        ),
+        fix=N_("Change the gradients between the last `backward` and the step."),
+    ),
+    Row(
+        "gradient-edited-by-step",
+        "warning",
+        edited_by_step,
+        Calls(write="write", read="read"),
+        message=N_(
+            "{write} added to {gradient} for its step before {read} reads it: the values are no longer those "
+            "that backward left. PyTorch gives no error."
+        ),
+        fix=N_("Make the direction of the step a tensor of its own: `direction = p.grad.add(…)`, or `p.grad.clone()`."),
+    ),
+    every_call=True,
+)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
+from inplace_magic.hazards.gradients.sums import nodes_with_hooks
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_gradient
-from inplace_magic.record.places import Callsite
+from inplace_magic.source.chains import class_around
 
 
 def edited_by_a_hook(story: Story) -> Iterator[Found]:
@@ -26,9 +31,7 @@ def edited_by_a_hook(story: Story) -> Iterator[Found]:
         if call.parent not in sharing:
             sharing[call.parent] = _sharing(story, call.parent)
         if not sharing[call.parent].isdisjoint(_receivers(story, call)):
-            name = story.bindings.written_name(call, handed.tensor)
-            words = {"tensor": f"`{name}`" if name else _("a gradient")}
-            yield Found({"line": call}, None, handed.tensor, name, words)
+            yield Found({"line": call}, handed.tensor)
 
 
 def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> bool:
@@ -43,23 +46,45 @@ def _came_from_the_engine(story: Story, call: CallEvent, mutation: Mutation) -> 
 def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
     """Return the nodes whose gradient the writing code was given: of a custom ``Function``'s ``backward``, of the
     tensors that have a hook, of the modules that have a backward hook."""
-    site: Callsite | None = call.callsite
-    while site is not None:
-        owner, _dot, method = site.function.rpartition(".")
-        if method == "backward":
-            return story.nodes_of_functions.get(owner.rpartition(".")[2], frozenset())
-        site = site.caller
-    return story.hooked_nodes | {node.node for node in story.trace.nodes if node.does("runs a module's hook")}
+    owner = class_around(call.callsite, "backward")
+    if owner is not None:
+        return story.nodes_of_functions.get(owner.rpartition(".")[2], frozenset())
+    return story.once(nodes_with_hooks)
 
 
 def _sharing(story: Story, backward: int) -> set[int]:
-    """Return the nodes that a backward may have given the same gradient as a sibling."""
-    found: set[int] = set()
-    for user in story.executed[backward]:
+    """Return the nodes that a backward may have given the same gradient as a sibling that runs later."""
+    executed, found = story.executed[backward], set[int]()
+    entries = Counter(behind for user in executed for behind in story.nodes[user].next)
+    for user in executed:
         if story.nodes[user].does("passes gradient on"):
             following = {behind for behind in story.nodes[user].next if behind is not None}
-            found |= following if len(following) > 1 else set()
+            for node in following if len(following) > 1 else ():
+                others = [holder for other in following - {node} for holder in _holders(story, other)]
+                if any(entries[other] > 1 or _runs_later(story, other, node) for other in others):
+                    found.add(node)
     return found
+
+
+def _holders(story: Story, first: int) -> set[int]:
+    """Return a node, and those to which it hands the very gradient on that it was given."""
+    found, todo = set[int](), [first]
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            behind = story.nodes[node].next if story.nodes[node].does("passes gradient on") else ()
+            todo += [each for each in behind if each is not None]
+    return found
+
+
+def _runs_later(story: Story, one: int, other: int) -> bool:
+    """True if backward runs the first of two nodes after the second, once both have their gradients: it begins with the
+    leaves and then takes the youngest, which is through with its gradient before the next one may edit it."""
+    first, second = story.nodes[one], story.nodes[other]
+    if first.variable is not None:
+        return False
+    return first.sequence is None or second.sequence is None or first.sequence < second.sequence
 
 
 def added_to_what_was_kept(story: Story) -> Iterator[Found]:
@@ -78,4 +103,87 @@ def added_to_what_was_kept(story: Story) -> Iterator[Found]:
             if backward is not None and memories[meta.storage] == 1:
                 code = wording.code(taken.callsite.expression) if taken.callsite is not None else ""
                 calls = {"line": taken, "backward": story.calls[backward], "read": call}
-                yield Found(calls, None, meta.tensor, story.bindings.name(meta.tensor), {"code": code})
+                yield Found(calls, meta.tensor, story.bindings.name(meta.tensor), {"code": code})
+
+
+def left_behind(story: Story) -> Iterator[Found]:
+    """Yield the lines that took the gradients out of a tensor, which is used afterwards as if they were in it."""
+    for storage, leaves in _buckets(story).items():
+        taken = [call for call in leaves.values() if call is not None]
+        maker, writes = story.maker_of_storage(storage), story.writes_to_storage.get(storage, ())
+        plain = all(call.does("zeroes") or call.does("fills") or call.does("scales") for call, _mutation in writes)
+        if len(taken) < max(2, len(leaves)) or maker is None or not maker.does("buffer") or not plain:
+            continue
+        last = max(taken, key=lambda call: call.index)
+        later = islice(story.backwards_run, bisect_right(story.backwards_run, last.index), None)
+        filled = next((at for at in later if not story.calls[at].does("gives gradients")), None)
+        if filled is None or story.gradients.leaves_of(filled).isdisjoint(leaves):
+            continue
+        used = (call for call in story.given_memory(storage) if call.kind == "ordinary" or call.does("scales"))
+        read = next((call for call in used if call.index > filled), None)
+        if read is not None:
+            tensor = next(meta.tensor for meta in read.inputs if meta.storage == storage)
+            calls = {"taken": last, "filled": story.calls[filled], "read": read}
+            yield Found(calls, tensor, story.bindings.name(tensor))
+
+
+def _buckets(story: Story) -> dict[int, dict[int, CallEvent | None]]:
+    """Return, by memory, the leaves that had a part of it as their gradient, and the last call that took it away."""
+    found: dict[int, dict[int, CallEvent | None]] = {}
+    given: dict[int, int] = {}
+    for call in story.doing("sets gradient"):
+        leaf, *values = call.inputs or (None,)
+        if leaf is None:
+            continue
+        before = given.pop(leaf.tensor, None)
+        if before is not None:
+            found[before][leaf.tensor] = call
+        if values and values[0].storage is not None:
+            given[leaf.tensor] = values[0].storage
+            found.setdefault(values[0].storage, {})[leaf.tensor] = None
+    return found
+
+
+RULES = rules_of(
+    Row(
+        "shared-gradient-edited",
+        "silent",
+        edited_by_a_hook,
+        Calls(write="line"),
+        nameless=N_("a gradient"),
+        message=N_(
+            "{line} edits {tensor} in place while backward runs. An addition gives the same gradient buffer to "
+            "both of its branches, so the other branch's gradient changes too. PyTorch gives no error; a hook "
+            "or `backward` must not modify its argument."
+        ),
+        fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
+        ways=(value_given, new_gradient),
+    ),
+    Row(
+        "kept-gradient-added-to",
+        "warning",
+        added_to_what_was_kept,
+        Calls(write="backward", read="read", origin="line"),
+        message=N_(
+            "{line} took a gradient without a copy, and the gradient then became `.grad`: {backward} added to it. "
+            "{read} reads the sum where it expects the single one. PyTorch gives no error."
+        ),
+        fix=N_("Keep a copy: append `.clone()` to {code}."),
+        badges=Badges(wrote=N_("adds to it here"), origin=N_("taken here")),
+    ),
+) + rules_of(
+    Row(
+        "bucket-left-behind",
+        "warning",
+        left_behind,
+        Calls(write="taken", read="read"),
+        nameless=N_("one tensor"),
+        message=N_(
+            "{taken} removes the gradients that were parts of {tensor}, so {filled} makes new ones elsewhere, "
+            "and {read} uses {tensor} as if the gradients were still in it. PyTorch gives no error."
+        ),
+        fix=N_("Clear by `zero_grad(set_to_none=False)`, or copy the gradients into that tensor after backward."),
+        badges=Badges(wrote=N_("takes them out of it here"), read=N_("uses what is no gradient here")),
+    ),
+    every_call=True,
+)

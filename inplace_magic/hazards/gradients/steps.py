@@ -5,11 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.unarrived import cuts
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
 
@@ -34,10 +38,20 @@ def cut_off(story: Story) -> Iterator[Found]:
             yield _found(story, filled, {"step": step, "backward": backward, "cut": cut}, step)
 
 
-def of_others(story: Story) -> Iterator[Found]:
-    """Yield the steps before which backward filled the gradients of other tensors."""
+def unarrived_at_all(story: Story) -> Iterator[Found]:
+    """Yield the lines that cut off what was computed from all that a step could move."""
     for step, backward, filled in _idle(story):
-        if filled.isdisjoint(step.held) and _cut(story, filled, step.held) is None:
+        found = story.once(cuts).get(step.callsite)
+        if found is not None and _cut(story, filled, step.held) is None:
+            both = _found(story, filled, {"step": step, "backward": backward}, step)
+            yield replace(both, calls={**found.calls, **both.calls}, words={**found.words, **both.words})
+
+
+def of_others(story: Story) -> Iterator[Found]:
+    """Yield the steps before which backward filled the gradients of other tensors, for a reason that is not known."""
+    for step, backward, filled in _idle(story):
+        known = step.callsite in story.once(cuts) or _cut(story, filled, step.held) is not None
+        if filled.isdisjoint(step.held) and not known:
             yield _found(story, filled, {"step": step, "backward": backward}, step)
 
 
@@ -89,11 +103,8 @@ def _found(
     story: Story, leaves: set[int], calls: dict[str, IdleStep | CallEvent | Registration], step: IdleStep
 ) -> Found:
     names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
-    named = f"`{names[0]}`" if names else _("parameters")
-    if len(leaves) > 1:
-        named = _("{named} and {count} more").format(named=named, count=len(leaves) - 1)
-    words = {"optimizer": step.optimizer, "named": named}
-    return Found(calls, None, min(leaves), names[0] if names else None, words)
+    words = {"optimizer": step.optimizer, "named": wording.some_of(names, len(leaves), _("parameters"))}
+    return Found(calls, min(leaves), names[0] if names else None, words)
 
 
 def of_the_frozen(story: Story) -> Iterator[Found]:
@@ -106,9 +117,7 @@ def of_the_frozen(story: Story) -> Iterator[Found]:
             if meta.is_trainable:
                 trained.add((call.name, meta.tensor))
             elif (call.name, meta.tensor) in trained and meta.is_leaf:
-                name = story.bindings.name(meta.tensor)
-                words = {"tensor": f"`{name}`" if name else _("a frozen parameter")}
-                yield Found({"line": call}, None, meta.tensor, name, words)
+                yield Found({"line": call}, meta.tensor, story.bindings.name(meta.tensor))
 
 
 def by_an_old_gradient(story: Story) -> Iterator[Found]:
@@ -124,3 +133,92 @@ def by_an_old_gradient(story: Story) -> Iterator[Found]:
             between = ran >= 0 and story.backwards_run[ran] > first.at
             if first.letter == second.letter == "s" and between and first.call.callsite == second.call.callsite:
                 yield Found({"step": second.call, "backward": story.calls[story.backwards_run[ran]]})
+
+
+RULES = rules_of(
+    Row(
+        "step-without-gradients",
+        "silent",
+        cleared,
+        Calls(write="clear", read="step", origin="backward"),
+        message=N_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
+            "gradients ({named}), and they were cleared before the step. PyTorch gives no error."
+        ),
+        fix=N_("Clear the gradients before `backward` or after the step, not between the two."),
+        badges=Badges(wrote=N_("cleared here"), read=N_("moves nothing here"), origin=N_("filled here")),
+    ),
+    Row(
+        "step-without-gradients",
+        "silent",
+        cut_off,
+        Calls(write="cut", read="step", origin="backward"),
+        message=N_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {cut} makes a new leaf of a "
+            "computed tensor, without its history, so {backward} reached that leaf and nothing before it. "
+            "PyTorch gives no error."
+        ),
+        fix=N_("Keep the computed tensor as it is: no `nn.Parameter`, `detach()` or `.data` around it."),
+        badges=Badges(wrote=N_("cut off here"), read=N_("moves nothing here"), origin=N_("ends at the new leaf here")),
+    ),
+    Row(
+        "step-without-gradients",
+        "silent",
+        unarrived_at_all,
+        Calls(write="cut", read="step", origin="backward"),
+        message=N_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. In {cut}, {code} {how}, so "
+            "{backward} filled the gradients of other tensors ({named}) and went no further back. PyTorch gives no "
+            "error."
+        ),
+        fix=N_("{cure}"),
+        badges=Badges(wrote=N_("cut off here"), read=N_("moves nothing here"), origin=N_("fills others here")),
+    ),
+    Row(
+        "step-without-gradients",
+        "silent",
+        of_others,
+        Calls(write="step", origin="backward"),
+        message=N_(
+            "{step} moves nothing: no parameter of the {optimizer} has a gradient. {backward} filled the "
+            "gradients of other tensors ({named}), which nothing moves. PyTorch gives no error."
+        ),
+        fix=N_(
+            "If the loss is computed from these parameters, remove what detaches the loss, such as `detach()` or "
+            "`no_grad`. If the model has new ones, make the optimizer after them, or give them to it."
+        ),
+        badges=Badges(wrote=N_("moves nothing here"), origin=N_("filled here")),
+    ),
+    Row(
+        "gradient-not-renewed",
+        "warning",
+        by_an_old_gradient,
+        Calls(write="step", origin="backward"),
+        message=N_(
+            "{step} uses the same gradient as before: {backward} ran in between and did not write it, but "
+            "filled the `.grad` of other tensors. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Assign the new gradients before each step (`shared.grad = local.grad`), or let backward fill the "
+            "gradients of the tensors that the optimizer moves."
+        ),
+        badges=Badges(wrote=N_("uses the older gradient here"), origin=N_("fills others here")),
+    ),
+    every_call=True,
+) + rules_of(
+    Row(
+        "frozen-but-moved",
+        "warning",
+        of_the_frozen,
+        Calls(write="line"),
+        nameless=N_("a frozen parameter"),
+        message=N_(
+            "{line} moves {tensor}, which no longer requires a gradient: the optimizer still holds {tensor}, "
+            "with the gradient or the momentum of earlier steps. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Drop the gradients of the frozen parameters (`p.grad = None`, `zero_grad(set_to_none=True)`), or "
+            "give the optimizer only the trained ones."
+        ),
+    ),
+)

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.gradients.cures import moved_below_the_step
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
@@ -46,7 +49,7 @@ class _Runs:
         leaves = story.gradients.leaves_of(self.backwards[last])
         leaf = next((meta.tensor for meta in clear.inputs if meta.tensor in leaves), min(leaves))
         calls = {"clear": clear, "backward": story.calls[self.backwards[last]], "step": self.steps[step]}
-        return Found(calls, leaf, words=words)
+        return Found(calls, words=words, leaf=leaf)
 
 
 def all_thrown_away(story: Story) -> Iterator[Found]:
@@ -88,7 +91,8 @@ def left_over(story: Story) -> Iterator[Found]:
         if regular and story.came_to_leaf(leaf) == runs.backwards:
             first = sum(sizes[: places[0]])
             calls = {"backward": story.calls[runs.backwards[first]], "step": runs.steps[first + sizes[0] + extra - 1]}
-            yield Found(calls, leaf, words={"usual": sizes[0], "larger": sizes[0] + extra, "extra": extra})
+            words = {"usual": sizes[0], "larger": sizes[0] + extra, "extra": extra}
+            yield Found(calls, words=words, leaf=leaf)
 
 
 def _runs(story: Story) -> list[_Runs]:
@@ -143,11 +147,56 @@ def _is_a_clearing(call: CallEvent, leaves: frozenset[int]) -> bool:
 
 def _is_hooked(story: Story, backward: int, leaves: frozenset[int]) -> bool:
     """True if code of the user's may have seen the gradients while backward ran."""
-    if not story.executed[backward].isdisjoint(story.once(_nodes_with_hooks)):
+    if not story.executed[backward].isdisjoint(story.once(nodes_with_hooks)):
         return True
     return any(call.got(leaves) for call in story.doing("registers hook"))
 
 
-def _nodes_with_hooks(story: Story) -> frozenset[int]:
+def nodes_with_hooks(story: Story) -> frozenset[int]:
     """Return the nodes at which a backward runs code of the user's."""
     return story.hooked_nodes.union([node.node for node in story.trace.nodes if node.does("runs a module's hook")])
+
+
+RULES = rules_of(
+    Row(
+        "gradients-left-over",
+        "warning",
+        left_over,
+        Calls(write="backward", read="step"),
+        message=N_(
+            "{step} uses the sum of {usual} backwards, and some passes later the sum of {larger}: {backward} left "
+            "{extra} in {gradient}, which no step had used and nothing had cleared by then. PyTorch gives no error."
+        ),
+        fix=N_("Step and clear after the last batch of an epoch as well, or clear the gradients before the next one."),
+        badges=Badges(wrote=N_("left here"), read=N_("uses the sum here")),
+    ),
+    Row(
+        "gradients-thrown-away",
+        "warning",
+        all_thrown_away,
+        Calls(write="clear", read="step", origin="backward"),
+        message=N_(
+            "{clear} clears {gradient} after {backward} filled it and before anything reads it, {thrown} times "
+            "for each step: {step} uses the gradients of the last backward alone. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Clear the gradients after a step has used them, and nowhere before: move `zero_grad()` to right "
+            "after `step()`."
+        ),
+        ways=(moved_below_the_step,),
+        badges=Badges(wrote=N_("cleared here"), read=N_("uses the last one alone here"), origin=N_("fills them here")),
+    ),
+    Row(
+        "gradients-thrown-away",
+        "warning",
+        part_thrown_away,
+        Calls(write="clear", read="step", origin="backward"),
+        message=N_(
+            "{clear} clears {gradient} after {backward} filled it and before anything reads it: a step comes "
+            "after every {usual} backwards, and {step} uses {left} of them. PyTorch gives no error."
+        ),
+        fix=N_("Clear the gradients after a step has used them, and nowhere before."),
+        badges=Badges(wrote=N_("cleared here"), read=N_("uses the rest here"), origin=N_("fills them here")),
+    ),
+    every_call=True,
+)

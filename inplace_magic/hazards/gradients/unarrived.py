@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.gradients.row import Found
-from inplace_magic.language import _
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges
+from inplace_magic.hazards.row import Calls, Event, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parse, path_text
 
@@ -33,23 +36,34 @@ class _Cut:
 def unarrived(story: Story) -> Iterator[Found]:
     """Yield the lines that cut what was computed from parameters off, so that steps leave these as they are."""
     waiting = _waiting(story)
-    found = list(_followed(story, waiting)) if waiting else []
-    last: dict[int, int] = {}  # parameter → the backward right before the step: earlier ones may be for other networks
-    for cut, _read, backward in found:
-        if backward < waiting[cut.leaf].call:
-            last[cut.leaf] = max(backward, last.get(cut.leaf, backward))
+    cuts = grouped((found[0].leaf, found) for found in _followed(story, waiting)) if waiting else {}
     by_site: dict[Callsite, list[tuple[_Cut, CallEvent, int]]] = {}
-    for cut, read, backward in found:
-        site = cut.call.callsite
-        meant = waiting[cut.leaf].moved == 0 or cut.call.grad_enabled or not cut.from_the_leaf
-        if site is not None and read.callsite is not None and meant and last.get(cut.leaf, backward) == backward:
-            by_site.setdefault(site, []).append((cut, read, backward))
-    for cuts in by_site.values():
-        cut, read, backward = cuts[0]
+    for leaf, found in cuts.items():
+        step = waiting[leaf]
+        ran = [backward for _cut, _read, backward in found if backward < step.call]
+        for cut, read, backward in found:
+            site = cut.call.callsite
+            meant = step.moved == 0 or cut.call.grad_enabled or not cut.from_the_leaf
+            right_before = not ran or backward == max(ran)  # earlier ones may be for other networks
+            if site is not None and read.callsite is not None and meant and right_before:
+                by_site.setdefault(site, []).append((cut, read, backward))
+    for of_one in by_site.values():
+        cut, read, backward = min(of_one, key=lambda each: each[1].index)
         step = waiting[cut.leaf]
-        before = [each.call for each, _, _ in cuts if each.call.index < step.call] or [cut.call]  # those of one pass
-        calls = {"cut": cut.call, "read": read, "backward": story.calls[backward]}
-        yield Found({**calls, "step": step}, None, cut.leaf, *_words(story, cut, before, waiting))
+        before = [each.call for each, _, _ in of_one if each.call.index < step.call] or [cut.call]  # those of one pass
+        calls: dict[str, Event | None] = {"cut": cut.call, "read": read, "step": step}
+        calls["backward"] = story.calls[backward]
+        yield Found(calls, cut.leaf, *_words(story, cut, before, waiting))
+
+
+def cuts(story: Story) -> dict[Callsite | None, Found]:
+    """Return the first cut for each line that steps, by its place."""
+    found: dict[Callsite | None, Found] = {}
+    for each in unarrived(story):
+        step = each.calls["step"]
+        if isinstance(step, IdleStep):
+            found.setdefault(step.callsite, each)
+    return found
 
 
 def _waiting(story: Story) -> dict[int, IdleStep]:
@@ -145,11 +159,9 @@ def _words(
     behind = {story.nodes[node].variable for node in story.reached(roots)}
     leaves = {leaf for leaf in behind if leaf in waiting} | {cut.leaf}
     names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
-    named, site = f"`{names[0]}`" if names else _("a parameter"), cut.call.callsite
-    if len(leaves) > 1:
-        named = _("{named} and {count} more").format(named=named, count=len(leaves) - 1)
-    how, cure = _how(cut.call)
+    site, (how, cure) = cut.call.callsite, _how(cut.call)
     code = f"`{site.expression or cut.call.name}`" if site is not None else cut.call.name
+    named = wording.some_of(names, len(leaves), _("a parameter"))
     return names[0] if names else None, {"named": named, "code": code, "how": how, "cure": cure}
 
 
@@ -184,3 +196,24 @@ def _how(cut: CallEvent) -> tuple[str, str]:
         _("has no derivative"),
         _("Let the loss depend on the values that it decides about as well, or use a form that has a derivative."),
     )
+
+
+RULES = rules_of(
+    Row(
+        "parameter-without-gradient",
+        "warning",
+        unarrived,
+        Calls(write="cut", read="read", origin="step"),
+        message=N_(
+            "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
+            "its result, and went no further back. PyTorch gives no error."
+        ),
+        fix=N_("{cure}"),
+        badges=Badges(
+            wrote=N_("cut off here"),
+            read=N_("continues without the history here"),
+            origin=N_("leaves the parameters as they are here"),
+        ),
+    ),
+    every_call=True,
+)

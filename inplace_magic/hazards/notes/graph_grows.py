@@ -12,9 +12,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard
 from inplace_magic.hazards.fixes.history import kept_without_history
-from inplace_magic.hazards.notes.note import LEAST_BYTES, size
+from inplace_magic.hazards.notes.note import LEAST_BYTES
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _, sentences
+from inplace_magic.language import _, bytes_of, sentences
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -120,7 +120,7 @@ def _hazard(story: Story, call: CallEvent, site: Callsite, made: CallEvent, pass
         severity="warning",
         message=sentences(
             _("{line} keeps the graph of every pass: {size} more with each, {total} after {passes}.").format(
-                line=wording.spot(site), size=size(nbytes // passes), total=size(nbytes), passes=passes
+                line=wording.spot(site), size=bytes_of(nbytes // passes), total=bytes_of(nbytes), passes=passes
             ),
             _("No backward goes through it; only numbers are read from it."),
         ),

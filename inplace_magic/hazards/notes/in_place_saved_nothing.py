@@ -10,7 +10,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
 from inplace_magic.hazards.rule import Rule
-from inplace_magic.language import _
+from inplace_magic.language import _, bytes_of
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
 
@@ -69,7 +69,7 @@ def _note(story: Story, found: list[tuple[CallEvent, Mutation, SavedTensor]]) ->
             tensor=what,
             count=len(found),
             function=wording.forward_name(node),
-            size=note.size(nbytes),
+            size=bytes_of(nbytes),
         ),
         fix=_("The ordinary form costs no more memory and spares the copy."),
         variable=name,

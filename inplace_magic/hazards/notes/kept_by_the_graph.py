@@ -11,7 +11,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
 from inplace_magic.hazards.rule import Rule
-from inplace_magic.language import _
+from inplace_magic.language import _, bytes_of
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.memory import Storage
@@ -101,7 +101,7 @@ def _note(
         code=CODE,
         severity="info",
         message=message.format(
-            name=name, line=wording.spot(rebinding.callsite), node=node.name, count=count - 1, size=note.size(nbytes)
+            name=name, line=wording.spot(rebinding.callsite), node=node.name, count=count - 1, size=bytes_of(nbytes)
         ),
         fix=_(
             "In training backward needs it; `torch.utils.checkpoint` would compute it again instead. To look at "

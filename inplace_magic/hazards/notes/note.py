@@ -27,13 +27,3 @@ def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:
         if held > most:
             most, count = held, pieces
     return most, count
-
-
-def size(nbytes: int) -> str:
-    """``160 B``, ``1.5 MiB``."""
-    amount, unit = float(nbytes), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{nbytes} B" if unit == "B" else f"{amount:.1f} {unit}"

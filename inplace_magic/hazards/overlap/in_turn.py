@@ -15,12 +15,11 @@ from functools import cache, partial
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
-from inplace_magic.hazards.overlap.swapped import Copy, copy_of
+from inplace_magic.hazards.overlap.swapped import copy_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.listing import LOOPS, whole_listing
@@ -38,11 +37,11 @@ class _Go:
     """By memory: the line that moves its rows."""
 
 
-def row_overwritten_first(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that copies rows of a tensor which its earlier passes have replaced."""
+def row_overwritten_first(story: Story) -> Iterator[Found]:
+    """Yield the copies of rows that earlier passes of the line have replaced."""
     if not story.doing("sets item"):
         return
-    go, seen, same_loop = _Go(), set(), cache(partial(_same_loop, story))
+    go, same_loop = _Go(), cache(partial(_same_loop, story))
     for call in story.trace.calls:
         site = call.callsite
         if call.kind == "query":
@@ -52,7 +51,7 @@ def row_overwritten_first(story: Story) -> Iterator[Hazard]:
             go = replace(go, site=site, copied=False) if is_beside and same_loop(site, go.site) else _Go(site)
         copy = copy_of(call) if call.does("sets item") else None
         written = copy.mutation.region if copy is not None else None
-        if copy is None or site is None or site in seen or written is None or copy.read is None:
+        if copy is None or site is None or written is None or copy.read is None:
             continue
         storage = copy.target.storage
         if storage != copy.source.storage:
@@ -61,8 +60,7 @@ def row_overwritten_first(story: Story) -> Iterator[Hazard]:
             go = _Go(site, lines={storage: site})  # two lines that move rows of one tensor
         go.copied = True
         if go.replaced.get((storage, copy.read), copy.read) != copy.read:
-            seen.add(site)
-            yield _moved(story, copy)
+            yield Found({"line": call}, copy.mutation.tensor)
         go.replaced[storage, written] = copy.read
 
 
@@ -77,40 +75,24 @@ def _same_loop(story: Story, one: Callsite, other: Callsite) -> bool:
     return inner[0] is not None and inner[0] is inner[1]
 
 
-def _moved(story: Story, copy: Copy) -> Hazard:
-    tensor = copy.mutation.tensor
-    name = story.bindings.written_name(copy.call, tensor) or story.bindings.name(tensor)
-    return finding(
-        "row-overwritten-first",
-        "silent",
-        message=_(
-            "{line} copies a part of {tensor} that an earlier pass of the line had overwritten, so the copied "
-            "values are not those from when the loop began. PyTorch gives no error."
-        ).format(line=wording.spot(copy.call.callsite), tensor=f"`{name}`" if name else _("the tensor")),
-        fix=_("Take all parts at once, with an index (`x = x[order]`), or read from a copy (`old = x.clone()`)."),
-        variable=name,
-        tensor=tensor,
-        write=copy.call,
-    )
-
-
-def view_overwritten_unread(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each assignment to just the elements of a row that somebody took and had not read."""
+def view_overwritten_unread(story: Story) -> Iterator[Found]:
+    """Yield each assignment to just the elements of a row that somebody took and had not read."""
     taken: dict[tuple[int | None, Region | None], CallEvent] = {}
-    seen = set()
     for call in story.doing("gives item", "sets item") if story.doing("sets item") else ():
         if call.error is not None or call.callsite is None or not call.callsite.direct:
             continue
         if call.kind == "view" and _takes_an_item(call):
             taken[call.outputs[0].storage, region_of(call.outputs[0])] = call
-        if not call.does("sets item") or len(call.mutations) != 1 or call.callsite in seen:
+        if not call.does("sets item") or len(call.mutations) != 1:
             continue
         written = reach_of_write(call, call.mutations[0])
         view = taken.get((call.mutations[0].storage, written)) if written is not None else None
         read = _first_read(story, view, call) if view is not None else None
-        if view is not None and read is not None:
-            seen.add(call.callsite)
-            yield _unread(story, call, view, read)
+        if view is not None and view.callsite is not None and read is not None:
+            targets = view.callsite.targets
+            named = targets[0] if targets and len(targets) == 1 and targets[0] != "return" else None
+            words = {"view": wording.code(view.callsite.expression)}
+            yield Found({"taken": view, "write": call, "read": read}, call.mutations[0].tensor, named, words)
 
 
 def _takes_an_item(call: CallEvent) -> bool:
@@ -146,60 +128,18 @@ def _held_values(story: Story, view: CallEvent) -> bool:
     return any(may_meet(region, region_of(part)) for region in reached)
 
 
-def _unread(story: Story, call: CallEvent, view: CallEvent, read: CallEvent) -> Hazard:
-    shown = wording.code(view.callsite.expression) if view.callsite is not None else ""
-    targets = view.callsite.targets if view.callsite is not None else None
-    named = targets[0] if targets and len(targets) == 1 and targets[0] != "return" else None
-    return finding(
-        "view-overwritten-unread",
-        "warning",
-        message=_(
-            "{taken} took {view} before {write} overwrote it, but {view} is a view, not a copy: {read} reads "
-            "the new values, and nothing read the old ones. PyTorch gives no error."
-        ).format(
-            taken=wording.spot(view.callsite),
-            view=shown,
-            write=wording.spot(call.callsite),
-            read=wording.spot(read.callsite),
-        ),
-        fix=_("Copy what is to be kept before it is overwritten: append `.clone()` to {view}.").format(view=shown),
-        variable=named or story.bindings.written_name(call, call.mutations[0].tensor),
-        origin=view.callsite,
-        read=read,
-        tensor=call.mutations[0].tensor,
-        write=call,
-    )
-
-
-def operand_overwritten_first(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each chain such as ``x.mul_(a).add_(b * x.flip(0))``, whose argument Python computes when
-    the first call has written."""
-    seen = set()
+def operand_overwritten_first(story: Story) -> Iterator[Found]:
+    """Yield each chain such as ``x.mul_(a).add_(b * x.flip(0))``, whose argument Python computes when the first call
+    has written."""
     for call in story.doing("shifts"):
-        site = call.callsite
-        if site is None or site in seen or call.error is not None or len(call.mutations) != 1:
+        if call.callsite is None or call.error is not None or len(call.mutations) != 1:
             continue
         tensor = call.mutations[0].tensor
         scaling = scaled_before(story, call)
         name = story.bindings.written_name(scaling, tensor) if scaling is not None else None
         if scaling is not None and name is not None and _is_read_whole(story, scaling, call, tensor):
-            seen.add(site)
             first = scaling.callsite.expression if scaling.callsite is not None else ""
-            yield finding(
-                "operand-overwritten-first",
-                "warning",
-                message=_(
-                    "{first} overwrote `{name}` before {line} reads it in the argument of its last call: Python "
-                    "evaluates a chain from left to right, so the argument is computed from the new values. "
-                    "PyTorch gives no error."
-                ).format(line=wording.spot(site), name=name, first=wording.code(first)),
-                fix=_(
-                    "Compute the argument in a statement before, or do not write in place: `{name} = {name} * … + …`."
-                ).format(name=name),
-                variable=name,
-                tensor=tensor,
-                write=call,
-            )
+            yield Found({"line": call}, tensor, name, {"name": name, "first": wording.code(first)})
 
 
 def _is_read_whole(story: Story, scaling: CallEvent, adding: CallEvent, tensor: int) -> bool:
@@ -211,8 +151,42 @@ def _is_read_whole(story: Story, scaling: CallEvent, adding: CallEvent, tensor: 
     return False
 
 
-RULES = (
-    row("operand-overwritten-first", "warning", operand_overwritten_first),
-    row("row-overwritten-first", "silent", row_overwritten_first, gives_way=True),
-    row("view-overwritten-unread", "warning", view_overwritten_unread, copied_where_taken),
+RULES = rules_of(
+    Row(
+        "operand-overwritten-first",
+        "warning",
+        operand_overwritten_first,
+        Calls(write="line"),
+        message=N_(
+            "{first} overwrote `{name}` before {line} reads it in the argument of its last call: Python evaluates a "
+            "chain from left to right, so the argument is computed from the new values. PyTorch gives no error."
+        ),
+        fix=N_("Compute the argument in a statement before, or do not write in place: `{name} = {name} * … + …`."),
+    ),
+    Row(
+        "row-overwritten-first",
+        "silent",
+        row_overwritten_first,
+        Calls(write="line"),
+        message=N_(
+            "{line} copies a part of {tensor} that an earlier pass of the line had overwritten, so the copied "
+            "values are not those from when the loop began. PyTorch gives no error."
+        ),
+        fix=N_("Take all parts at once, with an index (`x = x[order]`), or read from a copy (`old = x.clone()`)."),
+        nameless=N_("the tensor"),
+        gives_way=True,
+    ),
+    Row(
+        "view-overwritten-unread",
+        "warning",
+        view_overwritten_unread,
+        Calls(write="write", read="read", origin="taken"),
+        message=N_(
+            "{taken} took {view} before {write} overwrote it, but {view} is a view, not a copy: {read} reads "
+            "the new values, and nothing read the old ones. PyTorch gives no error."
+        ),
+        fix=N_("Copy what is to be kept before it is overwritten: append `.clone()` to {view}."),
+        ways=(copied_where_taken,),
+    ),
+    every_call=True,
 )

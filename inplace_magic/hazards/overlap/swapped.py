@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.of_origin import expression_copied
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
-from inplace_magic.record.places import Callsite
 
 
 @dataclass(frozen=True)
@@ -40,19 +38,17 @@ def copy_of(call: CallEvent) -> Copy | None:
     return Copy(call, target, source, call.mutations[0], written, region_of(source))
 
 
-def swapped_through_views(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each place that was to put a view back."""
-    seen: set[Callsite | None] = set()
+def swapped_through_views(story: Story) -> Iterator[Found]:
+    """Yield each assignment that was to put a view back."""
     for call in story.doing("assigns"):
-        copy = copy_of(call) if call.callsite not in seen else None
+        copy = copy_of(call)
         view = story.innermost_new(copy.source.tensor, call.index) if copy is not None else None
         if copy is None or view is None or view.kind != "view":
             continue
         within_one = copy.target.storage == copy.source.storage
         first = _overwritten_before(story, copy, view) if within_one else _exchanged(story, copy, view)
         if first is not None:
-            seen.add(call.callsite)
-            yield _swapped(story, copy, first, view)
+            yield _found(story, copy, first, view)
 
 
 def _overwritten_before(story: Story, copy: Copy, view: CallEvent) -> CallEvent | None:
@@ -114,59 +110,48 @@ def _are_targets_of_one_statement(one: CallEvent, other: CallEvent) -> bool:
     return first.same_statement(second) and first.expression != second.expression
 
 
-def _swapped(story: Story, copy: Copy, first: CallEvent, view: CallEvent) -> Hazard:
-    call, tensor, site = copy.call, first.mutations[0].tensor, view.callsite
-    variable = story.bindings.written_name(first, tensor)
-    target = story.bindings.written_name(call, copy.mutation.tensor)
-    back = call.does("copies in")
-    by_library = site is not None and not site.direct
+def _found(story: Story, copy: Copy, first: CallEvent, view: CallEvent) -> Found:
+    call, site = copy.call, view.callsite
+    back, by_library = call.does("copies in"), site is not None and not site.direct
     shown = _("what it read") if site is None or (by_library and not back) else wording.code(site.expression)
-    one_line = (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line)
+    target = story.bindings.written_name(call, copy.mutation.tensor)
+    words = {"view": shown, "target": f"`{target}`" if target else _("a tensor")}
+    if (call.callsite and call.callsite.line) == (first.callsite and first.callsite.line):
+        words["write"] = _("the first assignment of that line")
     earlier = copy_of(first)
     onto_itself = earlier is not None and (earlier.written, earlier.read) == (copy.read, copy.written)
-    keep = _("Copy what is to be kept before it is overwritten: append `.clone()` to {view}.").format(view=shown)
-    if by_library and back:
-        keep = _(
-            "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
-        )
-    elif by_library:  # it exchanges them, as `random.shuffle` does
-        keep = _("Let one indexing change their order, such as `x[torch.randperm(len(x))]`, which makes a new tensor.")
-    return Hazard(
-        code="swapped-through-views",
-        severity="silent",
-        message=(
-            _(
-                "{line} copies into {target} the values that {target} holds already: {view} made no copy, and "
-                "{write} overwrote its memory with these values. Both now hold the same ones. PyTorch gives no "
-                "error."
-            )
-            if back
-            else _(
-                "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} "
-                "overwrote its elements before: the new values are copied. PyTorch gives no error."
-            )
-            if not onto_itself
-            else _(
-                "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} overwrote it "
-                "with these very elements. Both parts now hold the same values. PyTorch gives no error."
-            )
-        ).format(
-            line=wording.spot(call.callsite),
-            tensor=f"`{variable}`" if variable else _("a tensor"),
-            target=f"`{target}`" if target else _("a tensor"),
-            view=shown,
-            write=_("the first assignment of that line") if one_line else wording.spot(first.callsite),
-        ),
-        fix=keep,
-        variable=variable,
-        mutation=first.callsite,
-        mutations=tuple(place for place in (first.callsite, call.callsite) if place is not None),
-        origin=site,
-        read=call.callsite,
-        read_call=call.index,
-        tensor=tensor,
-        call=first.index,
+    message, fix = _PUT_BACK if back else _ONTO_ITSELF if onto_itself else "", ""
+    if by_library:  # it exchanges them, as `random.shuffle` does
+        fix = _KEEP_A_COPY if back else _INDEX_ONCE
+    return Found(
+        {"write": first, "line": call, "view": view}, first.mutations[0].tensor, None, words, None, message, fix
     )
 
 
-RULES = (row("swapped-through-views", "silent", swapped_through_views, expression_copied),)
+_PUT_BACK = N_(
+    "{line} copies into {target} the values that {target} holds already: {view} made no copy, and {write} overwrote "
+    "its memory with these values. Both now hold the same ones. PyTorch gives no error."
+)
+_ONTO_ITSELF = N_(
+    "{line} copies elements of {tensor} onto themselves: {view} is a view, and {write} overwrote it "
+    "with these very elements. Both parts now hold the same values. PyTorch gives no error."
+)
+_KEEP_A_COPY = N_(
+    "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
+)
+_INDEX_ONCE = N_("Let one indexing change their order, such as `x[torch.randperm(len(x))]`, which makes a new tensor.")
+
+RULES = rules_of(
+    Row(
+        "swapped-through-views",
+        "silent",
+        swapped_through_views,
+        Calls(write="write", also="line", read="line", origin="view"),
+        message=N_(
+            "{line} assigns {view} to other elements of {tensor}, but {view} is a view, and {write} "
+            "overwrote its elements before: the new values are copied. PyTorch gives no error."
+        ),
+        fix=N_("Copy what is to be kept before it is overwritten: append `.clone()` to {view}."),
+        ways=(expression_copied,),
+    ),
+)

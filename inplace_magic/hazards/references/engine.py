@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import region_of
+from inplace_magic.analysis.overlap import reach_of_write, region_of
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
@@ -60,6 +61,31 @@ def began_as_a_buffer(story: Story, storage: int | None) -> bool:
     """True if a memory was made to be filled: ``torch.zeros``, ``empty``."""
     maker = story.maker_of_storage(storage)
     return maker is not None and maker.does("buffer")
+
+
+def reach_of(write: Write) -> Region | None:
+    """Return the elements that a write can have reached; None: any."""
+    return reach_of_write(write.call, write.mutation) if write.call is not None and write.mutation is not None else None
+
+
+Judge = Callable[[CallEvent, Mutation], Hazard | None]
+"""What is wrong with one write; None: nothing."""
+
+
+def first_of_each_line(calls: Iterable[CallEvent], judge: Judge) -> Iterator[Hazard]:
+    """Yield the first finding of each line that wrote, by whichever callers."""
+    reported: set[tuple[object, ...]] = set()
+    for call in calls:
+        site = call.callsite
+        line = (site.cell, site.file, site.line) if site is not None else ()
+        if site is None or call.error is not None or line in reported:
+            continue
+        for mutation in call.mutations:
+            found = judge(call, mutation)
+            if found is not None:
+                reported.add(line)
+                yield found
+                break
 
 
 def writes_since(story: Story, reference: Reference) -> Iterator[Write]:
@@ -133,6 +159,33 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
         if now is not None and before is not None and before != now:
             told.add(line)
             yield Again(call, site, mutation.tensor, before, now)
+
+
+class ForObject(NamedTuple):
+    """Whose method wrote, and who called it."""
+
+    object: int
+    """By a serial number of its own."""
+    caller: Callsite | None
+
+
+def written_for_two(story: Story) -> Iterator[Again[ForObject]]:
+    """Yield one for each place in a method, and each tensor that it writes for one object on top of what it has left
+    for another one."""
+    first: dict[tuple[object, ...], ForObject] = {}
+    told: set[tuple[Callsite, int]] = set()
+    for entry in story.trace.methods:
+        call = story.calls.get(entry.call)
+        site = call.callsite if call is not None else None
+        if call is None or site is None or call.error is not None:
+            continue
+        for mutation in call.mutations if all(builds_on_itself(story, call, each) for each in call.mutations) else ():
+            now = ForObject(entry.object, site.caller)
+            before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
+            again = before.object != now.object and (site, mutation.tensor) not in told
+            if again and not is_there_to_be_written(story, mutation):
+                told.add((site, mutation.tensor))
+                yield Again(call, site, mutation.tensor, before, now)
 
 
 def _elements(call: CallEvent, mutation: Mutation) -> tuple[object, ...]:

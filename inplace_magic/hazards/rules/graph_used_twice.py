@@ -112,9 +112,8 @@ def _fix(twice: Twice, first: CallEvent, made: Callsite | None) -> str:
             "`retain_graph=True` to {first}."
         ).format(what=what, second=second, first=before)
     return _(
-        "If both backwards need it, run backward once, on the sum of the two results, or pass "
-        "`retain_graph=True` to {first}. If only one does, give the other the values alone, by `.detach()` of "
-        "{what}."
+        "If both backwards need it, run backward once, on the sum of the two results, or pass `retain_graph=True` to "
+        "{first}. If only one does, give the other the values alone, by `.detach()` of {what}."
     ).format(first=before, what=what)
 
 

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.fixes.reorder import reordered
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -26,15 +24,23 @@ _RUN_AGAIN = ("checkpoint", "recompute")
 _Place = tuple[str, str, int, int | None, int | None, str | None]
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yields a finding for each write."""
-    for backward, pairs in _recomputed(story).items():
+def from_outside(story: Story) -> Iterator[Found]:
+    """Yield the writes, from outside of a checkpointed function, of what both its runs read."""
+    for backward, pairs in story.once(_recomputed).items():
         places = {place for again in pairs.values() if (place := _place(again)) is not None}
         for first, again in ((story.calls[index], again) for index, again in pairs.items()):
             for meta, write in _read_at_another_version(story, first, again, backward, places):
-                yield _from_outside(story, first, again, meta, write)
+                variable = story.name_written_by(write) or story.bindings.name(meta.tensor)
+                yield Found({"write": write, "first": first, "read": again}, meta.tensor, variable)
+
+
+def from_inside(story: Story) -> Iterator[Found]:
+    """Yield the writes of what an operation of the same checkpointed function had saved."""
+    for pairs in story.once(_recomputed).values():
         for saver, saved, writer, mutation in _overwritten_inside(story, pairs):
-            yield _from_inside(story, saver, saved, writer, mutation)
+            node = story.nodes[saved.node].name
+            calls = {"write": writer, "save": saver}
+            yield Found(calls, mutation.tensor, words={"node": node}, saved_by=node)
 
 
 def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
@@ -119,59 +125,35 @@ def _kept(saver: CallEvent, saved: SavedTensor) -> TensorMetadata | None:
     return saver.inputs[position] if position < len(saver.inputs) else None
 
 
-def _from_outside(story: Story, first: CallEvent, again: CallEvent, meta: TensorMetadata, write: Write) -> Hazard:
-    variable = story.name_written_by(write) or story.bindings.name(meta.tensor)
-    return finding(
-        CODE,
-        "silent",
-        message=_(
-            "{write} overwrote {tensor} after {read} had read it in a checkpointed function. Backward runs the "
-            "function again, with the new values, and computes the gradient from these. PyTorch gives no error."
-        ).format(
-            tensor=f"`{variable}`" if variable else _("a tensor"),
-            write=wording.spot(write.site),
-            read=wording.spot(first.callsite),
-        ),
-        fix=_("Run backward before {line}, or pass the function a copy of the tensor as an argument.").format(
-            line=wording.line_of(write.site)
-        ),
-        variable=variable,
-        read=again,
-        tensor=meta.tensor,
-        write=write,
-    )
-
-
-def _from_inside(story: Story, saver: CallEvent, saved: SavedTensor, writer: CallEvent, mutation: Mutation) -> Hazard:
-    variable = story.bindings.written_name(writer, mutation.tensor)
-    node = story.nodes[saved.node].name
-    return Hazard(
-        code=CODE,
-        severity="silent",
-        message=_(
-            "{tensor} was overwritten by {write} after {save} had saved it for backward, in {node}. Without the "
-            "checkpoint PyTorch raises an error; with it PyTorch runs the function again, compares no versions, "
-            "and computes the gradient from the new values."
-        ).format(
-            tensor=f"`{variable}`" if variable else _("A tensor"),
-            write=wording.spot(writer.callsite),
-            save=wording.spot(saver.callsite),
-            node=node,
-        ),
-        fix=_("Make a new tensor in {line} instead of writing this one.").format(line=wording.line_of(writer.callsite)),
-        variable=variable,
-        mutation=writer.callsite,
-        saved=saver.callsite,
-        saved_by=node,
-        tensor=mutation.tensor,
-        call=writer.index,
-        saved_call=saver.index,
-    )
-
-
 def _inside_or_after(write: Written) -> Fix | None:
     """Inside the checkpointed function a new tensor; outside of it the write after backward."""
     return bound_anew(write) if write.hazard.saved is not None else reordered(write)
 
 
-RULE = Rule(check, {CODE: Cures((_inside_or_after,))})
+RULES = rules_of(
+    Row(
+        CODE,
+        "silent",
+        from_outside,
+        Calls(write="write", read="read"),
+        message=N_(
+            "{write} overwrote {tensor} after {first} had read it in a checkpointed function. Backward runs the "
+            "function again, with the new values, and computes the gradient from these. PyTorch gives no error."
+        ),
+        fix=N_("Run backward before {write_code}, or pass the function a copy of the tensor as an argument."),
+        ways=(_inside_or_after,),
+    ),
+    Row(
+        CODE,
+        "silent",
+        from_inside,
+        Calls(write="write", saved="save"),
+        message=N_(
+            "{tensor} was overwritten by {write} after {save} had saved it for backward, in {node}. Without the "
+            "checkpoint PyTorch raises an error; with it PyTorch runs the function again, compares no versions, "
+            "and computes the gradient from the new values."
+        ),
+        fix=N_("Make a new tensor in {write_code} instead of writing this one."),
+        nameless=N_("A tensor"),
+    ),
+)

@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.analysis.tree.behind import module_behind
-from inplace_magic.hazards import unseen, wording
+from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import inplace_false, new_tensor, of_saved, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.hazards.rules.overwritten_words import (
+    CODE,
+    Stale,
+    of_a_known_save,
+    of_an_unseen_save,
+    of_another_thread,
+)
+from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
-
-CODE = "saved-tensor-overwritten"
-
-
-@dataclass(frozen=True)
-class _Stale:
-    """Something saved at one version and written since."""
-
-    saved: SavedTensor
-    node: AutogradNode
-    expected: int
-    writes: Sequence[Write]
-
-    @property
-    def culprit(self) -> Write:
-        return self.writes[0]
 
 
 def check(story: Story) -> Iterator[Hazard]:
@@ -43,28 +32,18 @@ def check(story: Story) -> Iterator[Hazard]:
         if refusal.kind != "saved tensor changed":
             continue
         if call is None:  # every backward of this thread is a recorded call
-            yield unseen.elsewhere(CODE)
+            yield of_another_thread()
             continue
-        hazard, stale = _raised(story, call, refusal)
-        if stale is not None:
-            key = (stale.saved.counter or 0, stale.culprit.at)
-            if key in named:
-                continue  # the same backward tried again
-            named.add(key)
-        yield hazard
+        stale = _failing(story, call, refusal)
+        if stale is None:
+            yield of_an_unseen_save(story, call, _only_write(story, call.index, refusal), refusal)
+        elif stale.key not in named:  # else the same backward tried again
+            named.add(stale.key)
+            yield of_a_known_save(story, stale, refusal.found, raised=True)
     yield from _will_raise(story, named)
 
 
-def _raised(story: Story, call: CallEvent, refusal: Refusal) -> tuple[Hazard, _Stale | None]:
-    expected, found = refusal.expected, refusal.found
-    stale = _failing(story, call, refusal)
-    if stale is None:
-        write = _only_write(story, call.index, refusal)
-        return unseen.hazard(CODE, story, call, write, expected, found), None
-    return _hazard(story, stale, expected, found, raised=True), stale
-
-
-def _failing(story: Story, call: CallEvent, refusal: Refusal) -> _Stale | None:
+def _failing(story: Story, call: CallEvent, refusal: Refusal) -> Stale | None:
     """Return the saved tensor that the message speaks of: reached by this backward, at these versions, of this shape;
     of several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end, expected, found = call.index, refusal.expected, refusal.found
@@ -122,7 +101,7 @@ def _may_be_output_of(story: Story, write: Write, node: str | None) -> bool:
     return made is None or (node is not None and wording.forward_name(made.name) == wording.forward_name(node))
 
 
-def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[_Stale]:
+def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[Stale]:
     """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose
     saved tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
     for node in story.trace.nodes:
@@ -135,20 +114,20 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
             saved = SavedTensor(node.node, "", mutation.storage, mutation.counter, expected, mutation.tensor)
             writes = story.writes_after(saved, expected, end)
             if expected is not None and writes and writes[-1].after == found:
-                yield _Stale(saved, node, expected, writes)
+                yield Stale(saved, node, expected, writes)
 
 
-def _changed_unseen(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[_Stale]:
+def _changed_unseen(story: Story, end: int, expected: int | None, found: int | None) -> Iterator[Stale]:
     """Saved at the version that the message names, and of another content when this backward began: somebody wrote it
     whom the watch does not see, such as another thread."""
     for saved in story.saved:
         if expected is None or saved.version != expected or saved.changed != end:
             continue
         if not story.writes_after(saved, expected, end):
-            yield _Stale(saved, story.nodes[saved.node], expected, [Write(expected, found, end)])
+            yield Stale(saved, story.nodes[saved.node], expected, [Write(expected, found, end)])
 
 
-def _all_stale(story: Story, end: int, expected: int | None = None, *, pending: bool = False) -> Iterator[_Stale]:
+def _all_stale(story: Story, end: int, expected: int | None = None, *, pending: bool = False) -> Iterator[Stale]:
     """Yield what was saved at a known version (or, from before the watch, at the version that the message names) and
     written before call `end` began; with `pending`, by nodes that a backward could still use."""
     for saved in story.saved:
@@ -159,103 +138,33 @@ def _all_stale(story: Story, end: int, expected: int | None = None, *, pending: 
             continue
         writes = story.writes_after(saved, version, end)
         if writes:
-            yield _Stale(saved, story.nodes[saved.node], version, writes)
+            yield Stale(saved, story.nodes[saved.node], version, writes)
 
 
 def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
-    groups: dict[tuple[Callsite | None, bool], list[_Stale]] = {}
+    groups: dict[tuple[Callsite | None, bool], list[Stale]] = {}
     for stale in _all_stale(story, len(story.trace.calls), pending=True):
-        if (stale.saved.counter or 0, stale.culprit.at) in named:
+        if stale.key in named:
             continue
         saved_at = stale.node.call if stale.node.call is not None else -1
-        parameter = saved_at if _is_parameter(story, stale) else None
-        if _is_state(story, stale) and not story.has_live_scalar(stale.node):
+        written = stale.written(story)  # a leaf: a parameter, a buffer, data; not an activation of this forward pass
+        if written is not None and written.is_leaf and not story.has_live_scalar(stale.node):
             continue  # no loss in sight: a forward pass to look at, or to let BatchNorm collect its statistics
-        if story.another_backward_is_meant(stale.node, stale.culprit.at, parameter):
-            groups.setdefault((stale.culprit.site, _is_parameter(story, stale)), []).append(stale)
+        is_parameter = written is not None and written.is_trainable
+        if story.another_backward_is_meant(stale.node, stale.culprit.at, saved_at if is_parameter else None):
+            groups.setdefault((stale.culprit.site, is_parameter), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
     for (site, is_parameter), group in groups.items():
         if is_parameter and site in raised_at:
             continue  # the same step() that already failed: its other parameters are the same mistake
         first = max(group, key=lambda stale: stale.node.sequence or 0)
-        hazard = _hazard(story, first, first.expected, first.writes[-1].after, raised=False)
+        hazard = of_a_known_save(story, first, first.writes[-1].after, raised=False)
         yield hazard if story.has_live_scalar(first.node) else replace(hazard, severity="warning")  # such as a sample
 
 
-def _is_parameter(story: Story, stale: _Stale) -> bool:
-    mutation = stale.culprit.mutation
-    meta = story.observations.get(mutation.tensor) if mutation is not None else None
-    return meta is not None and meta.is_trainable
-
-
-def _is_state(story: Story, stale: _Stale) -> bool:
-    """True if the written tensor is a leaf: a parameter, a buffer, data; not an activation of this forward pass."""
-    mutation = stale.culprit.mutation
-    meta = story.observations.get(mutation.tensor) if mutation is not None else None
-    return meta is not None and meta.is_leaf
-
-
-def _is_intact(stale: _Stale) -> bool:
-    """True if every write is known to have gone to other elements than those saved."""
-    saved = region_of(stale.saved)
-    for write in stale.writes:
-        if saved is None or write.call is None or write.mutation is None:
-            return False
-        if may_meet(reach_of_write(write.call, write.mutation), saved):
-            return False
-    return bool(stale.writes)
-
-
-def _hazard(story: Story, stale: _Stale, expected: int | None, found: int | None, *, raised: bool) -> Hazard:
-    saver, saved_site = story.saver_site(stale.node)
-    culprit = stale.culprit
-    call, mutation = culprit.call, culprit.mutation
-    written = mutation.tensor if mutation is not None else stale.saved.tensor
-    writes_alone = story.trace.level == "writes"
-    variable = None
-    if call is not None and written is not None:
-        variable = story.bindings.written_name(call, written)
-    else:
-        variable = story.name_of_saved(stale.saved)
-    sites = tuple(write.site for write in stale.writes if write.site is not None)
-    return Hazard(
-        code=CODE,
-        severity="error",
-        message=wording.overwritten(
-            variable=variable,
-            saved_name=story.bindings.name(stale.saved.tensor) if stale.saved.tensor is not None else None,
-            saver=stale.node.name,
-            saved_site=saved_site,
-            site=culprit.site,
-            writes=len(stale.writes),
-            expected=expected,
-            found=found,
-            raised=raised,
-            intact=_is_intact(stale),
-            writes_alone=writes_alone,
-            module=module_behind(story.trace, stale.node) if writes_alone else None,
-        ),
-        fix=wording.overwritten_fix(
-            variable=variable,
-            saved_site=saved_site,
-            site=culprit.site,
-            writer=call,
-            parameter=_is_parameter(story, stale),
-        ),
-        variable=variable,
-        mutation=culprit.site,
-        saved=saved_site,
-        mutations=sites,
-        saved_by=stale.node.name,
-        expected_version=expected,
-        found_version=found,
-        tensor=written,
-        call=call.index if call is not None else None,
-        saved_call=saver.index if saver is not None else None,
-        raised=raised,
-    )
-
-
 RULE = Rule(
-    check, {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))}
+    check,
+    {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))},
+    code=CODE,
+    severity="error",
 )

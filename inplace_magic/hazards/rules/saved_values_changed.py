@@ -6,16 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import kept_by_ctx, wording
-from inplace_magic.hazards.changed_values import (
-    Change,
-    first_change,
-    is_of_a_leaf,
-    used_after,
-    written_past_autograd,
-)
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, Change, first_change, used_after
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import of_saved, step_advice
+from inplace_magic.hazards.kept_by_ctx import KEPT_BY_CTX
+from inplace_magic.hazards.row import findings
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, sentences
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -39,17 +35,16 @@ def check(story: Story) -> Iterator[Hazard]:
     for group in groups.values():
         saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
         yield _hazard(story, saved, node, change)
-    yield from kept_by_ctx.found(story, CODE)
-    yield from written_past_autograd(story, CODE)
+    yield from findings((KEPT_BY_CTX,), story)
+    yield from findings((PAST_AUTOGRAD,), story)
 
 
 def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change) -> Hazard:
     saver, saved_site = story.saver_site(node)
     variable = story.name_of_saved(saved)
-    if change.call is not None and change.mutation is None:
-        variable = story.bindings.written_name(change.call, change.call.inputs[0].tensor) or variable
-    elif change.call is not None and change.mutation is not None:
-        variable = story.bindings.written_name(change.call, change.mutation.tensor) or variable
+    if change.call is not None:
+        written = change.mutation or change.call.inputs[0]
+        variable = story.bindings.written_name(change.call, written.tensor) or variable
     return Hazard(
         code=CODE,
         severity="silent",
@@ -77,7 +72,7 @@ def _how(story: Story, change: Change) -> str:
         return _("by something that the watch could not see")
     if change.mutation is None:
         return _("by giving it other memory (`.data = …`)")
-    if change.mutation.version_before == change.mutation.version_after:
+    if change.is_uncounted:
         return _("by `{call}`, which does not count its writes").format(call=change.call.name)
     if not _is_of_data(story, change.call, change.mutation):
         return _("through an alias with a version counter of its own")
@@ -105,10 +100,9 @@ def _message(
     if site is not None:
         done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(site))
     elif change.foreign is not None:
-        told = _("{tensor} was overwritten between two torch calls, at an unknown line")
-        if change.foreign.beside:
-            told = _("{tensor} was overwritten between two torch calls, while another Python thread was running,")
-        done = told.format(tensor=what)
+        beside = _("{tensor} was overwritten between two torch calls, while another Python thread was running,")
+        alone = _("{tensor} was overwritten between two torch calls, at an unknown line")
+        done = (beside if change.foreign.beside else alone).format(tensor=what)
     else:
         done = _("{tensor} was overwritten at a place that the watch did not see").format(tensor=what)
     return sentences(
@@ -142,26 +136,25 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
             "Copy when crossing from NumPy (`torch.tensor({name})`), or give `{name}` a new array instead of writing "
             "into it."
         ).format(name=change.foreign.names[0])
-    if (
-        change.call is not None
-        and change.mutation is not None
-        and change.mutation.version_before == change.mutation.version_after
-    ):
+    if change.is_uncounted:
         return _("Compute the forward pass ({place}) again after {line}.").format(
             line=line, place=wording.place(saved_site)
         )
-    if is_of_a_leaf(story, saved):
+    if saved.storage in story.trained_memories:
         return _(
             "Compute the forward pass again after {line}; and write under `torch.no_grad()` instead of through "
             "`.data`, so that PyTorch would notice."
         ).format(line=line)
     if _is_state(story, saved):
-        if change.call is None or change.mutation is None or _is_of_data(story, change.call, change.mutation):
-            told = _(
-                "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it "
-                "is part of the computation, make a new tensor instead of writing through `.data`."
-            )
-        else:
+        told = _(
+            "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it is "
+            "part of the computation, make a new tensor instead of writing through `.data`."
+        )
+        if (
+            change.call is not None
+            and change.mutation is not None
+            and not _is_of_data(story, change.call, change.mutation)
+        ):
             told = _(
                 "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it "
                 "is part of the computation, make a new tensor instead of writing into shared memory."

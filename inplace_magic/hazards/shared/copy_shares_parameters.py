@@ -13,7 +13,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.objects.kept_weights import keeps_the_best
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.autograd import Registration
@@ -23,6 +22,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import level
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.spots import Spot
 
 CODE = "copy-shares-parameters"
 _SHALLOW = ("copy.copy", "copy")
@@ -157,7 +157,7 @@ def _is_below_the_copy(story: Story, still: _Way, moving: _Way, write: CallEvent
     statement, value, source = (_alias_of(listing, still.path) if listing is not None else None) or (None, None, None)
     if listing is None or place is None or statement is None or expressions.path_text(source) != moving.path:
         return False
-    return place.line > statement.lineno and (value is not source or keeps_the_best(listing, statement))
+    return place.line > statement.lineno and (value is not source or Spot(listing, statement).keeps_the_best)
 
 
 def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.expr] | None:
@@ -226,16 +226,16 @@ def _is_read(story: Story, entry: Registration) -> bool:
 
 def _network(story: Story, moved: _Moved) -> Hazard:
     (call, mutation), still, moving = moved.write, moved.still, moved.moving
+    message = _(
+        "{line} wrote the parameters of `{moving}`, which `{still}` shares, and {read} then runs `{still}`: "
+        "no copy was made, so `{still}` moves with every step. PyTorch gives no error."
+    ).format(line=wording.spot(call.callsite), moving=moving, still=still, read=wording.spot(moved.read.callsite))
+    fix = _("Give `{still}` parameters of its own: `{still} = copy.deepcopy({moving})`.")
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{line} wrote the parameters of `{moving}`, which `{still}` shares, and {read} then runs `{still}`: "
-            "no copy was made, so `{still}` moves with every step. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), moving=moving, still=still, read=wording.spot(moved.read.callsite)),
-        fix=_("Give `{still}` parameters of its own: `{still} = copy.deepcopy({moving})`.").format(
-            still=still, moving=moving
-        ),
+        message=message,
+        fix=fix.format(still=still, moving=moving),
         variable=story.bindings.written_name(call, mutation.tensor),
         read=moved.read,
         tensor=mutation.tensor,
@@ -246,30 +246,25 @@ def _network(story: Story, moved: _Moved) -> Hazard:
 def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
     call, mutation = max(writes, key=_index)
     second = next(m for _call, m in writes if m.tensor != mutation.tensor)
-    names = [next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (second, mutation)]
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} wrote `{one}`, which shares its memory with another parameter, `{other}`, that was written "
-            "as well: each step of one of them moves both. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), one=names[1], other=names[0]),
-        fix=_("Make each parameter of a copy: `nn.Parameter(init.clone())`; to tie two layers, assign one parameter."),
-        variable=names[1],
-        tensor=mutation.tensor,
-        write=call,
-    )
+    name, other = (next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (mutation, second))
+    message = _(
+        "{line} wrote `{one}`, which shares its memory with another parameter, `{other}`, that was written "
+        "as well: each step of one of them moves both. PyTorch gives no error."
+    ).format(line=wording.spot(call.callsite), one=name, other=other)
+    fix = _("Make each parameter of a copy: `nn.Parameter(init.clone())`; to tie two layers, assign one parameter.")
+    return finding(CODE, "warning", message=message, fix=fix, variable=name, tensor=mutation.tensor, write=call)
 
 
 def _given_to_both(story: Story, entry: Registration) -> Hazard:
+    message = _(
+        "{line} gives another `{name}` to a shallow copy of a module, and such a copy shares the dict of "
+        "parameters with its original: the original now has the new `{name}` as well, and no longer its "
+        "own. PyTorch gives no error."
+    ).format(line=wording.spot(entry.callsite), name=entry.name)
     return Hazard(
         code=CODE,
         severity="warning",
-        message=_(
-            "{line} gives another `{name}` to a shallow copy of a module, and such a copy shares the dict of "
-            "parameters with its original: the original now has the new `{name}` as well, and no longer its "
-            "own. PyTorch gives no error."
-        ).format(line=wording.spot(entry.callsite), name=entry.name),
+        message=message,
         fix=_("Copy the module with `copy.deepcopy`, which gives the copy a dict and parameters of its own."),
         variable=story.bindings.name(entry.tensor) if entry.tensor is not None else None,
         mutation=entry.callsite,

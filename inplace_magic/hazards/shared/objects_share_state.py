@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.objects.copies import PastAnother, written_past_another
-from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.owners import object_of
+from inplace_magic.hazards.references.copies import PastAnother, written_past_another
+from inplace_magic.hazards.references.engine import written_for_two
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -69,46 +69,36 @@ CODE = "objects-share-state"
 OF_A_CLASS = "class-attribute-written"
 
 
-def objects_share_state(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that writes a tensor of two objects."""
-    told: set[Callsite | None] = set()
-    for call, site, tensor, in_turn in _written_for_two(story):
-        if site not in told:
-            told.add(site)
-            of_class = _of_the_class(story, call, tensor, site) is not None
-            if not of_class or (in_turn and not _keeps_both(story, site)):
-                yield _of_two_objects(story, call, tensor)
-    for past in written_past_another(story):
-        if past.call.callsite not in told:
-            told.add(past.call.callsite)
-            yield _of_another_holder(story, past)
+def _with_code(code: str, story: Story) -> Iterator[Hazard]:
+    return (found for found in story.once(_all) if found.code == code)
 
 
-def class_attribute_written(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that writes a tensor of the class for two objects, as if each had its own."""
-    told: set[tuple[object, ...]] = set()
-    for call, site, tensor, in_turn in _written_for_two(story):
-        shared = _of_the_class(story, call, tensor, site)
-        line = site.cell, site.file, site.line
-        if shared is not None and not in_turn and line not in told and not _keeps_both(story, site):
-            told.add(line)
-            yield _of_class(story, call, tensor, shared)
-
-
-def _written_for_two(story: Story) -> Iterator[tuple[CallEvent, Callsite, int, bool]]:
-    """Yield the writes that a method makes of an attribute for one object, on top of what it has left for another, and
-    whether one line called it for both."""
-    first: dict[tuple[object, ...], tuple[int, str | None]] = {}
-    for entry in story.trace.methods:
-        call = story.calls.get(entry.call)
-        site = call.callsite if call is not None else None
-        if call is None or site is None or call.error is not None:
+def _all(story: Story) -> list[Hazard]:
+    """Return the finding of each line that writes a tensor of two objects."""
+    found: dict[Callsite | None, Hazard | None] = {}
+    for again in written_for_two(story):
+        call, site, tensor = again.call, again.site, again.tensor
+        if site in found or not _is_its_own(story, call, site, tensor):
             continue
-        for mutation in call.mutations if all(builds_on_itself(story, call, each) for each in call.mutations) else ():
-            now = entry.object, object_of(site.caller)
-            before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
-            if before[0] != now[0] and _is_its_own(story, call, site, mutation.tensor):
-                yield call, site, mutation.tensor, before[1] == now[1]
+        of_class = _of_the_class(story, call, tensor, site)
+        in_turn = _object_of(again.before.caller) == _object_of(again.now.caller)
+        if of_class is not None and _keeps_both(story, site):
+            found[site] = None
+        elif of_class is not None and not in_turn:
+            found[site] = _of_class(story, call, tensor, of_class)
+        else:
+            found[site] = _of_two_objects(story, call, tensor)
+    for past in written_past_another(story):
+        if past.call.callsite not in found:
+            found[past.call.callsite] = _of_another_holder(story, past)
+    return [each for each in found.values() if each is not None]
+
+
+def _object_of(site: Callsite | None) -> str | None:
+    """``train`` of ``train.add(labels)`` and of ``train(labels)``."""
+    node = expressions.parse(site.expression) if site is not None else None
+    called = node.func if isinstance(node, ast.Call) else None
+    return expressions.path_text(called.value if isinstance(called, ast.Attribute) else called)
 
 
 def _of_the_class(story: Story, call: CallEvent, tensor: int, site: Callsite) -> str | None:
@@ -139,87 +129,68 @@ def _attribute(story: Story, call: CallEvent, tensor: int, site: Callsite) -> st
 def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
     """True if a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
     ``copy.total = meter.total`` do: objects that share such a one may be meant to."""
-    attribute, meta = _attribute(story, call, tensor, site), story.observations.get(tensor)
-    if attribute is None or meta is None or meta.is_trainable or story.is_gradient(call.mutations[0]):
-        return False
-    given = (alias.target.partition(".") for alias in story.aliases.statements)
-    return all(entry[2] != attribute for entry in given)
-
-
-def _of_a_copy(story: Story, call: CallEvent, tensor: int, written: str, original: str) -> Hazard:
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
-            "very tensors of the original. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), written=written, original=original),
-        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
-        variable=written,
-        tensor=tensor,
-        write=call,
-    )
+    attribute = _attribute(story, call, tensor, site)
+    given = (alias.target.partition(".")[2] for alias in story.aliases.statements)
+    return attribute is not None and attribute not in given
 
 
 def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
-    written, original = past.copy.path, past.original.path
-    if past.read is None:
-        return _of_a_copy(story, past.call, past.tensor, written, original)
-    return finding(
-        CODE,
-        "warning",
-        message=_(
+    """Return the finding on an object that was copied without its tensors."""
+    written, call = past.copy.path, past.call
+    if past.read is None and past.original.path == written:
+        message = _(
+            "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the very "
+            "tensors of the object it was copied from. PyTorch gives no error."
+        )
+    elif past.read is None:
+        message = _(
+            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
+            "very tensors of the original. PyTorch gives no error."
+        )
+    else:
+        written = story.bindings.written_path(call, call.mutations[0].tensor) or written
+        message = _(
             "{line} wrote `{original}` as `{written}` before {read} reads it: two objects of the class `{kind}` "
             "hold one tensor, so a write to one changes both. PyTorch gives no error."
-        ).format(
-            read=wording.spot(past.read.callsite),
-            line=wording.spot(past.call.callsite),
-            written=written,
-            original=original,
-            kind=past.copy.kind,
-        ),
-        fix=_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor."),
-        variable=story.bindings.written_path(past.call, past.call.mutations[0].tensor) or written,
-        read=past.read,
-        tensor=past.tensor,
-        write=past.call,
-    )
+        )
+    words = {
+        "line": wording.spot(call.callsite),
+        "original": past.original.path,
+        "written": past.copy.path,
+        "kind": past.copy.kind,
+        "read": wording.spot(past.read.callsite if past.read is not None else None),
+    }
+    fix = _("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor.")
+    return _hazard(CODE, call, past.tensor, written, message.format_map(words), fix, past.read)
 
 
 def _of_two_objects(story: Story, call: CallEvent, tensor: int) -> Hazard:
     path = story.bindings.written_path(call, tensor) or ""
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} writes `{path}` for one object on top of what it wrote for another one: both hold one "
-            "tensor. PyTorch gives no error."
-        ).format(line=wording.spot(call.callsite), path=path),
-        fix=_("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`."),
-        variable=path,
-        tensor=tensor,
-        write=call,
-    )
+    message = _(
+        "{line} writes `{path}` for one object on top of what it wrote for another one: both hold one "
+        "tensor. PyTorch gives no error."
+    ).format(line=wording.spot(call.callsite), path=path)
+    fix = _("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`.")
+    return _hazard(CODE, call, tensor, path, message, fix)
 
 
 def _of_class(story: Story, call: CallEvent, tensor: int, shared: str) -> Hazard:
     path = story.bindings.written_path(call, tensor) or ""
-    return finding(
-        OF_A_CLASS,
-        "warning",
-        message=_(
-            "{line} writes `{path}` for one object on top of what it wrote for another one, and both times the "
-            "tensor is `{shared}`: a tensor made in a class body is one tensor for all objects. PyTorch gives "
-            "no error."
-        ).format(line=wording.spot(call.callsite), path=path, shared=shared),
-        fix=_(
-            "Make the tensor in `__init__`, once for each object; in a dataclass write "
-            "`field(default_factory=lambda: …)`."
-        ),
-        variable=path,
-        tensor=tensor,
-        write=call,
+    message = _(
+        "{line} writes `{path}` for one object on top of what it wrote for another one, and both times the "
+        "tensor is `{shared}`: a tensor made in a class body is one tensor for all objects. PyTorch gives "
+        "no error."
+    ).format(line=wording.spot(call.callsite), path=path, shared=shared)
+    fix = _(
+        "Make the tensor in `__init__`, once for each object; in a dataclass write `field(default_factory=lambda: …)`."
     )
+    return _hazard(OF_A_CLASS, call, tensor, path, message, fix)
+
+
+def _hazard(
+    code: str, call: CallEvent, tensor: int, variable: str, message: str, fix: str, read: CallEvent | None = None
+) -> Hazard:
+    return finding(code, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call, read=read)
 
 
 def _holder(path: str) -> str:
@@ -242,6 +213,6 @@ def _slot_of_its_own(write: Written) -> Fix | None:
 
 
 RULES = (
-    row(CODE, "warning", objects_share_state, _slot_of_its_own),
-    row(OF_A_CLASS, "warning", class_attribute_written, made_for_each_object),
+    row(CODE, "warning", partial(_with_code, CODE), _slot_of_its_own),
+    row(OF_A_CLASS, "warning", partial(_with_code, OF_A_CLASS), made_for_each_object),
 )

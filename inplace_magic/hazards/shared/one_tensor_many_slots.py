@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 
-from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.accesses import Write, write_by
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -15,19 +14,20 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.fixes.where_kept import in_each_slot
-from inplace_magic.hazards.references.objects.slots import (
+from inplace_magic.hazards.references.names import owners_of
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.references.slots import (
+    Two,
     are_meant_as_one,
     is_filed_elsewhere,
     kept_and_read,
     several_at_the_end,
     slots_at_the_write,
 )
-from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Region
-from inplace_magic.record.paths import is_entry
+from inplace_magic.record.paths import before_last_step, is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 
@@ -45,23 +45,40 @@ def check(story: Story) -> Iterator[Hazard]:
             for write, tensor, times in _gathered(story, call):
                 if write.site not in seen and not is_filed_elsewhere(story, tensor, write.call):
                     seen.add(write.site)
-                    yield _hazard(story, write, tensor, _reads(call, times))
+                    reads = _("{line} reads it {count} times")
+                    reads = reads.format(line=wording.line_of(call.callsite), count=times)
+                    yield _hazard(story, write, tensor, reads)
     asked: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():
-            tensor = mutation.tensor
-            slots = _slots_of(story, call, mutation) or slots_at_the_write(story, call, mutation)
-            first = slots is None and tensor not in asked
-            asked.add(tensor)
-            slots = kept_and_read(story, tensor) if first else slots
-            if slots is not None and are_meant_as_one(story, tensor, slots, call):
-                continue
-            call, mutation = _repeated(story, tensor) if first and slots is not None else (call, mutation)
-            slots = slots or _results_of_one_call(story, call, mutation)
-            if slots is not None:
-                seen.add(call.callsite)
-                write = Write(None, None, call.index, call, mutation, call.callsite)
-                yield _hazard(story, write, tensor, _are_one(slots), keyed=_is_keyed(*slots))
+            first = mutation.tensor not in asked
+            asked.add(mutation.tensor)
+            found = _slots_written(story, call, mutation, first=first)
+            if found is not None:
+                write, (one, other) = found
+                seen.add(write.site)
+                are_one = _("{one} and {other} are one and the same").format(one=one, other=other)
+                yield _hazard(story, write, mutation.tensor, are_one, keyed=_is_keyed(one, other))
+
+
+def _slots_written(story: Story, call: CallEvent, mutation: Mutation, *, first: bool) -> tuple[Write, Two] | None:
+    """Return the write that a finding blames, and two slots that are one tensor.
+
+    Args:
+        story: the trace.
+        call: a write.
+        mutation: what it wrote.
+        first: whether nobody asked of this tensor before.
+    """
+    tensor = mutation.tensor
+    slots = _slots_of(story, call, mutation) or slots_at_the_write(story, call, mutation)
+    kept = kept_and_read(story, tensor) if slots is None and first else None
+    slots = slots or kept
+    if slots is not None and are_meant_as_one(story, tensor, slots, call):
+        return None
+    slots = slots or _results_of_one_call(story, call, mutation)
+    write = write_by(*_repeated(story, tensor)) if kept is not None else write_by(call, mutation)
+    return (write, slots) if slots is not None else None
 
 
 def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
@@ -125,25 +142,21 @@ def _repeated(story: Story, tensor: int) -> tuple[CallEvent, Mutation]:
     return next((entry for entry in again[:_FEW] if builds_on_itself(story, *entry)), again[0] if again else writes[-1])
 
 
-def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
-    """Two slots of the list or dict through which a line wrote (``states[i] += …``) that hold the written tensor."""
-    if len(story.names.get(mutation.tensor, ())) < 2 or story.bindings.written_operand(call, mutation.tensor) is None:
+def _slots_of(story: Story, call: CallEvent, mutation: Mutation) -> Two | None:
+    """Return two slots of the list through which a line wrote (``states[i] += …``) that hold the written tensor."""
+    if len(story.names.get(mutation.tensor, ())) < 2:
         return None
-    name = story.bindings.written_name(call, mutation.tensor) or ""
-    match = re.fullmatch(r"([\w.]+)\[-?\w+\]", name)
-    if match is not None and not _is_said(story, call, mutation, name):
-        return None  # what a function wrote before anybody put it there
-    several = several_at_the_end(story, mutation.tensor).get(match[1], ()) if match is not None else ()
-    return (f"`{several[0]}`", f"`{several[1]}`") if several else None
+    several = several_at_the_end(story, mutation.tensor)
+    for owned in owners_of(story, call, mutation) if several else ():
+        container, _key = before_last_step(owned.path)
+        plain = is_entry(owned.path) and not is_entry_of_text(owned.path) and not is_entry(container)
+        slots = several.get(container, ()) if plain else ()
+        if slots:
+            return f"`{slots[0]}`", f"`{slots[1]}`"
+    return None
 
 
-def _is_said(story: Story, call: CallEvent, mutation: Mutation, name: str) -> bool:
-    """True if a line that led to a write says a name."""
-    path = story.bindings.written_path(call, mutation.tensor)
-    return any(owned.path == name for owned in owners_of(story, call, mutation, path))
-
-
-def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> tuple[str, str] | None:
+def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> Two | None:
     """Return the names of ``by_a, by_b = torch.autograd.grad(loss, (a, b))`` where both are one tensor, as the
     gradients of a sum are, and another line reads it after a write that builds on its values."""
     made = story.given_twice.get(mutation.tensor)
@@ -152,15 +165,13 @@ def _results_of_one_call(story: Story, call: CallEvent, mutation: Mutation) -> t
     later = (read for read in story.given_to.get(mutation.tensor, ()) if read.index > call.index)
     if all(read.callsite is None or read.callsite.same_line(call.callsite) for read in later):
         return None
+    names, expression = made.callsite.targets or (), made.callsite.expression
     places = [place for place, output in enumerate(made.outputs) if output.tensor == mutation.tensor]
-    names = made.callsite.targets or ()
-    said = [names[place] if place < len(names) else None for place in places[:2]]
-    expression = made.callsite.expression
-    shown = [
-        f"`{name}`" if name else wording.code(f"{expression}[{place}]")
-        for name, place in zip(said, places, strict=False)
-    ]
-    return shown[0], shown[1]
+    one, other = (
+        f"`{names[place]}`" if place < len(names) and names[place] else wording.code(f"{expression}[{place}]")
+        for place in places[:2]
+    )
+    return one, other
 
 
 def _is_keyed(one: str, other: str) -> bool:
@@ -169,17 +180,8 @@ def _is_keyed(one: str, other: str) -> bool:
     return one[one.rfind("[", 0, differ) :].startswith('["')
 
 
-def _are_one(slots: tuple[str, str]) -> str:
-    return _("{one} and {other} are one and the same").format(one=slots[0], other=slots[1])
-
-
-def _reads(call: CallEvent, times: int) -> str:
-    return _("{line} reads it {count} times").format(line=wording.line_of(call.callsite), count=times)
-
-
 def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Hazard:
     variable = story.name_written_by(write) or story.bindings.name(tensor)
-    what = f"`{variable}`" if variable else _("a tensor")
     if keyed:
         message = _(
             "{line} wrote {tensor} in place, and a dict holds that very tensor more than once: {evidence}. A "
@@ -194,15 +196,9 @@ def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bo
         fix = _(
             "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
         )
-    return finding(
-        CODE,
-        "warning",
-        message=message.format(tensor=what, line=wording.spot(write.site), evidence=evidence),
-        fix=fix,
-        variable=variable,
-        tensor=tensor,
-        write=write,
-    )
+    name = f"`{variable}`" if variable else _("a tensor")
+    message = message.format(tensor=name, line=wording.spot(write.site), evidence=evidence)
+    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=write)
 
 
 def _entry_bound_anew(write: Written) -> Fix | None:

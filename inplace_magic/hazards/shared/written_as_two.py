@@ -1,5 +1,10 @@
 """One tensor stands in two places as two states, and is written by both: each write changes the other state.
 
+``self.total = self.square = torch.zeros(n)`` and ``hidden, cell = zeros, zeros`` look like two tensors, and so does
+what ``hidden, cell = begin()`` gives where `begin` returns one tensor twice. Nobody needs two places for one state: who
+writes by both, and builds on what stands there, means two. Two buffers that change places (``self.now, self.next =
+self.next, self.now``) are written under both names as well, but never held twice.
+
 So it is with ``q.data = p.data``, again and again. To tie two tensors once is enough; who gives one the other's memory
 in each pass takes that for a copy.
 """
@@ -7,132 +12,250 @@ in each pass takes that for a copy.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field, replace
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import Reference, writes_since
-from inplace_magic.hazards.references.objects.two_slots import WrittenAsTwo, written_as_two
+from inplace_magic.hazards.references.names import Owned, is_on, is_said_to_be_one, level_of, owners_of
+from inplace_magic.hazards.references.origins import builds_on_itself, view_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
-from inplace_magic.source import expressions
+from inplace_magic.source.expressions import parse
+from inplace_magic.source.listing import Listing
+from inplace_magic.source.spots import Spot, spot_of
+from inplace_magic.source.variables import variables_in
 
-_MOST = 256
+CODE = "written-as-two"
+
+_MOST = 32
+"""Writes of a memory by one line that are looked at."""
+_BETWEEN = 256
 """Writes between two assignments that are looked at."""
 
 
-@dataclass(frozen=True)
-class GivenAgain:
-    """A tensor that was given another one's memory by one line twice, with a write by each of the two in between."""
-
-    given: CallEvent
-    """The first time."""
-    tensor: int
-    own: Write
-    """By the tensor that was given the memory."""
-    theirs: Write
-    """By the one whose memory it is."""
+def check(story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each line that gives memory again, or writes on top of the other state."""
+    yield from _given_again(story)
+    seen: set[Callsite | None] = set()
+    for hazard in _written_by_both(story):
+        if hazard.mutation not in seen:
+            seen.add(hazard.mutation)
+            yield hazard
 
 
-def given_again(story: Story) -> Iterator[GivenAgain]:
-    """Yields one for each line that gives memory."""
-    first: dict[tuple[object, ...], tuple[CallEvent, int]] = {}
-    told = set()
+def _given_again(story: Story) -> Iterator[Hazard]:
+    """Yield the lines that gave a tensor another one's memory twice, with a write by each of the two in between."""
+    first: dict[tuple[object, ...], CallEvent] = {}
+    reported: set[Callsite] = set()
     for call in story.doing("takes memory"):
-        if call.error is not None or len(call.inputs) < 2 or call.callsite is None or call.callsite in told:
+        if call.error is not None or len(call.inputs) < 2 or call.callsite is None or call.callsite in reported:
             continue
         target, source = call.inputs[:2]
-        if target.requires_grad:
-            continue  # a leaf that is trained: `taken-memory-trained` tells of those
-        owner = _owner(story, source.tensor, call.index)
-        key = (call.callsite, target.tensor, owner, source.storage)
-        if source.storage is None or owner == target.tensor:
-            continue
-        before = first.setdefault(key, (call, call.index))[0]
+        owner = _whole(story, source.tensor, call.index)
+        if target.requires_grad or source.storage is None or owner == target.tensor:
+            continue  # of a leaf that is trained, see `taken-memory-trained`
+        before = first.setdefault((call.callsite, target.tensor, owner, source.storage), call)
         if before is call or target.storage != source.storage:
             continue  # it still has memory of its own
-        own = _written_by(story, source.storage, target.tensor, before.index, call.index)
-        theirs = _written_by(story, source.storage, owner, before.index, call.index)
+        own, theirs = (
+            _written_by(story, source.storage, tensor, before.index, call.index) for tensor in (target.tensor, owner)
+        )
         if own is not None and theirs is not None:
-            told.add(call.callsite)
-            yield GivenAgain(before, target.tensor, own, theirs)
+            reported.add(call.callsite)
+            yield _hazard_of_memory(before, target.tensor, own, theirs)
 
 
-def _owner(story: Story, tensor: int, before: int) -> int:
+def _whole(story: Story, tensor: int, before: int) -> int:
     """`p` of ``p.data``, ``p.detach()``."""
-    made = story.innermost_new(tensor, before)
-    while (
-        made is not None and made.kind == "view" and made.inputs and made.inputs[0].storage == made.outputs[0].storage
-    ):
-        tensor = made.inputs[0].tensor
-        made = story.innermost_new(tensor, made.index)
+    taken = view_of(story, tensor, before)
+    while taken is not None and taken.inputs[0].storage == taken.outputs[0].storage:
+        tensor = taken.inputs[0].tensor
+        taken = view_of(story, tensor, taken.index)
     return tensor
 
 
 def _written_by(story: Story, storage: int, tensor: int, since: int, until: int) -> Write | None:
     """Return the first write of a memory by a tensor, or a view of it, between two calls."""
     for count, write in enumerate(writes_since(story, Reference(tensor, storage, since, None))):
-        if write.at >= until or count == _MOST:
+        if write.at >= until or count == _BETWEEN:
             return None
-        seen = write.mutation is not None and write.call is not None and write.site is not None
-        if seen and write.mutation is not None and _owner(story, write.mutation.tensor, write.at) == tensor:
+        written = write.mutation.tensor if write.site is not None and write.mutation is not None else None
+        if written is not None and _whole(story, written, write.at) == tensor:
             return write
     return None
 
 
-CODE = "written-as-two"
+@dataclass(eq=False)
+class _Pair:
+    """What was written by two places of one tensor."""
+
+    last: dict[str, tuple[CallEvent, Region | None, str]] = field(default_factory=dict)
+    """By place: the latest write, its elements, and what its line says."""
+    begun: dict[str, int] = field(default_factory=dict)
+    """By place: the latest write that gave it values that do not depend on the old ones."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each line that writes on top of the other state."""
-    for again in given_again(story):
-        yield _given(again)
-    seen = set()
-    for found in written_as_two(story):
-        if found.second.callsite not in seen:
-            seen.add(found.second.callsite)
-            yield _hazard(story, found)
+def _written_by_both(story: Story) -> Iterator[Hazard]:
+    """Yield the writes on top of what a write by another place of the tensor left, one for each pair of places."""
+    pairs: dict[Hashable, _Pair] = {}
+    reported: set[Hashable] = set()
+    asked: Counter[Hashable] = Counter()
+    for call in story.in_place:
+        for mutation in call.mutations if call.error is None and call.callsite is not None else ():
+            asked[call.callsite, mutation.storage] += 1
+            if asked[call.callsite, mutation.storage] > _MOST or not _may_be_a_state(story, mutation):
+                continue
+            for owned in owners_of(story, call, mutation):
+                for key, mine, theirs in _places(story, call, mutation, owned):
+                    pair = pairs.setdefault(key, _Pair())
+                    before = _built_on(story, pair, call, mutation, mine, theirs, owned.path)
+                    if before is not None and key not in reported:
+                        reported.add(key)
+                        yield _hazard_of_states(story, *before, call, mutation.tensor, owned.path)
 
 
-def _given(found: GivenAgain) -> Hazard:
-    site = found.given.callsite
-    one, other = _sides(site)
+def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
+    if mutation.tensor not in story.observations or mutation.storage is None:
+        return False
+    return mutation.storage not in story.trained_memories and not story.is_gradient(mutation)
+
+
+def _built_on(
+    story: Story, pair: _Pair, call: CallEvent, mutation: Mutation, mine: str, theirs: str, path: str
+) -> tuple[CallEvent, str] | None:
+    """Note a write by one place; return the write by the other place on which it builds, and what that line says."""
+    region, before = reach_of_write(call, mutation), pair.last.get(theirs)
+    builds = builds_on_itself(story, call, mutation)
+    if not builds:
+        pair.begun[mine] = call.index
+    pair.last[mine] = call, region, path
+    if before is None or not builds or before[0].index <= pair.begun.get(mine, -1) or before[0] is call:
+        return None
+    if before[0].callsite == call.callsite or not may_meet(before[1], region):
+        return None
+    return before[0], before[2]
+
+
+def _places(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Iterator[tuple[Hashable, str, str]]:
+    """Yield (key of the pair, the place that a line wrote by, the other one) for each that held the tensor then, too:
+    a name that was bound by the same statement, or another key of the same object."""
+    site = owned.site
+    for other in _names_bound_with(story, call, mutation, owned):
+        pair = frozenset((owned.path, other))
+        yield (site.function, site.cell, site.file, mutation.storage, pair), owned.path, other
+    level, node = level_of(call.callsite, site), parse(owned.path)
+    held = [h for h in story.holdings.get(call.index, ()) if h.level == level and is_on(story, h.tensor, mutation)]
+    spot = spot_of(story.trace, site) if len(held) > 1 and isinstance(node, ast.expr) else None
+    way = spot.way_to(node) if spot is not None and isinstance(node, ast.expr) else ("", "")
+    mine = next((h for h in held if way[1] and before_last_step(h.path) == way), None)
+    for holding in held if mine is not None else ():
+        step, other = way[1], before_last_step(holding.path)[1]
+        same = mine is not None and (holding.object, holding.tensor) == (mine.object, mine.tensor)
+        if same and other != step and not is_said_to_be_one(story, step, other):
+            yield (holding.object, mutation.storage, frozenset((step, other))), step, other
+
+
+def _names_bound_with(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Iterator[str]:
+    """Yield the other names of one statement that bound a name of a function, or of what is around it, where they were
+    seen to hold the tensor."""
+    spot = spot_of(story.trace, owned.site) if owned.path.isidentifier() else None
+    if spot is None or owned.path in owned.site.parameters:
+        return
+    held = _held(story, owned.site.function, owned.path, call.index + 1)
+    if held is None or not is_on(story, held, mutation):
+        return
+    scope = _scope_binding(spot, owned.path)
+    mine = _bindings_in(spot.listing, scope, owned.path)
+    for other in dict.fromkeys(name for each in mine for name in _bound_with(each, owned.path)):
+        values = (getattr(each, "value", None) for each in mine)
+        swapped = any(not variables_in(value).isdisjoint((owned.path, other)) for value in values)
+        together = not swapped and mine == _bindings_in(spot.listing, scope, other)
+        if together and _held(story, owned.site.function, other, call.index + 1) == held:
+            yield other
+
+
+def _held(story: Story, function: str, name: str, before: int) -> int | None:
+    """Return the tensor that a name of a function held last before a call, or one of what is around the function."""
+    while True:
+        bound = story.bindings.bound_last(function, name, before)
+        if bound is not None:
+            return bound[1]
+        if function == "<module>":
+            return story.bindings.owners.get(name)
+        function = function.rpartition(".<locals>.")[0] or "<module>"
+
+
+def _scope_binding(spot: Spot, name: str) -> ast.AST:
+    """Return the function that binds a name which a statement says: its own, or one around it; else the module."""
+    scope: ast.AST = spot.scope
+    declared = spot.listing.declared.get(name, ())
+    while not isinstance(scope, ast.Module):
+        elsewhere = any(scope in spot.listing.around(each) for each in declared)
+        if _bindings_in(spot.listing, scope, name) and not elsewhere:
+            break
+        scope = spot.listing.scope_of(scope)
+    return scope
+
+
+def _bindings_in(listing: Listing, scope: ast.AST, name: str) -> list[ast.AST]:
+    """Return the statements of a function that bind a name to something."""
+    stores = (stored for stored in listing.stores.get(name, ()) if listing.scope_of(stored) is scope)
+    above = (next(n for n in listing.around(stored) if not isinstance(n, (ast.Tuple, ast.List))) for stored in stores)
+    return [each for each in above if not isinstance(each, ast.AugAssign)]
+
+
+def _bound_with(statement: ast.AST, name: str) -> list[str]:
+    """The other names that a statement binds: `c` of ``h, c = begin()``, ``h = c = begin()``, ``for h, c in states``.
+    What a product of a list with itself gives may well be one tensor twice."""
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign) and (len(statement.targets) == 1 or isinstance(statement.value, ast.Call)):
+        targets = statement.targets
+    elif isinstance(statement, (ast.For, ast.AsyncFor)) and not isinstance(statement.iter, ast.Call):
+        targets = [statement.target]
+    entries = [each for t in targets for each in (t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t])]
+    names = [each.id for each in entries if isinstance(each, ast.Name)]
+    return [each for each in names if each != name] if name in names else []
+
+
+def _hazard_of_memory(given: CallEvent, tensor: int, own: Write, theirs: Write) -> Hazard:
+    site = given.callsite
+    node = parse(site.statement) if site is not None else None
+    one, other = "q.data", "p.data"
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        one, other = ast.unparse(node.targets[0]), ast.unparse(node.value)
+    message = _(
+        "{line} gives `{one}` the memory of `{other}` instead of a copy: {first} and {second} both write it "
+        "from then on, so each changes both. PyTorch gives no error."
+    ).format(
+        line=wording.spot(site),
+        one=one,
+        other=other,
+        first=wording.line_of(own.site),
+        second=wording.line_of(theirs.site),
+    )
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{line} gives `{one}` the memory of `{other}` instead of a copy: {first} and {second} both write it "
-            "from then on, so each changes both. PyTorch gives no error."
-        ).format(
-            line=wording.spot(site),
-            one=one,
-            other=other,
-            first=wording.line_of(found.own.site),
-            second=wording.line_of(found.theirs.site),
-        ),
+        message=message,
         fix=_("Give it a copy: {code}.").format(code=wording.code(f"{one} = {other}.clone()")),
         variable=one.removesuffix(".data"),
-        tensor=found.tensor,
-        write=found.given,
+        tensor=tensor,
+        write=given,
         origin=site,
-        read=found.theirs.call,
+        read=theirs.call,
         badges=Badges(read=_("writes the same memory here")),
     )
-
-
-def _sides(site: Callsite | None) -> tuple[str, str]:
-    """Both sides of the assignment, as the line says them."""
-    node = expressions.parse(site.statement) if site is not None else None
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
-        return "q.data", "p.data"
-    return ast.unparse(node.targets[0]), ast.unparse(node.value)
 
 
 def memory_copied(write: Written) -> Fix | None:
@@ -143,22 +266,16 @@ def memory_copied(write: Written) -> Fix | None:
     return copied(write, write.listing, node.value)
 
 
-def _hazard(story: Story, found: WrittenAsTwo) -> Hazard:
-    first, second = found.first.callsite, found.second.callsite
+def _hazard_of_states(story: Story, before: CallEvent, one: str, call: CallEvent, tensor: int, other: str) -> Hazard:
+    first, second = before.callsite, call.callsite
+    message = _(
+        "{line} continues from what {first} wrote: `{other}` and `{one}` are one tensor, so each write "
+        "changes both. PyTorch gives no error."
+    ).format(line=wording.spot(second), first=wording.spot(first), one=one, other=other)
+    fix = _("Give `{one}` and `{other}` each a tensor of its own where they begin.").format(one=one, other=other)
+    variable, origin = story.bindings.written_name(call, tensor) or other, story.bindings.made_at.get(tensor)
     told = finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} continues from what {first} wrote: `{other}` and `{one}` are one tensor, so each write "
-            "changes both. PyTorch gives no error."
-        ).format(line=wording.spot(second), first=wording.spot(first), one=found.one, other=found.other),
-        fix=_("Give `{one}` and `{other}` each a tensor of its own where they begin.").format(
-            one=found.one, other=found.other
-        ),
-        variable=story.bindings.written_name(found.second, found.tensor) or found.other,
-        tensor=found.tensor,
-        write=found.second,
-        origin=story.bindings.made_at.get(found.tensor),
+        CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call, origin=origin
     )
     return replace(told, mutations=tuple(place for place in (first, second) if place is not None))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from inplace_magic.analysis.overlap import copies_onto_itself
@@ -11,34 +12,26 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written
-from inplace_magic.hazards.references.old_names import (
-    declared_in_place,
-    handed_out_as_two,
-    is_bound_anew,
-    is_given_again,
-    is_over,
-    is_read_by_both,
-    other_names,
-    reshaped,
-)
-from inplace_magic.hazards.references.owners import Owned, owners_of
-from inplace_magic.hazards.references.rereading import (
-    comes_later,
-    in_the_next_pass,
-    in_the_next_run,
-    reads_beside,
-    reads_it_as,
-    reads_what_was_written,
-)
-from inplace_magic.hazards.references.second_names import (
+from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line, is_there_to_be_written
+from inplace_magic.hazards.references.names import (
+    Owned,
+    are_given_at_once,
     are_taken_for_two,
+    behind,
     goes_on_as_two,
+    handed_out_with,
     hands_out_another_name,
-    names_given_at_once,
-    on_the_same_memory,
+    is_bound_anew,
+    name_given_by_the_write,
+    owners_of,
+    second_names,
     taken_for_the_write,
-    with_clone,
+)
+from inplace_magic.hazards.references.rereading import (
+    Rereading,
+    comes_later,
+    declared_in_place,
+    read_again,
 )
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
@@ -46,194 +39,190 @@ from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_last_step, is_some_entry
 from inplace_magic.record.places import Callsite
+from inplace_magic.source import expressions
 from inplace_magic.source.chains import level, paths_read
 
 CODE = "alias-written"
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place whose other name was read afterwards."""
-    seen: set[tuple[object, ...]] = set()
-    for call in story.writing:
-        written = call.kind == "in-place" or call.does("turns") or reshaped(call)
-        if not written or call.error is not None or call.callsite is None or copies_onto_itself(call):
-            continue
-        place = (call.callsite.cell, call.callsite.file, call.callsite.line)
-        if place in seen:
-            continue  # `x.mul_(2).add_(1)` is one mistake
-        for mutation in call.mutations:
-            both = _returned_with_alias(story, call, mutation)
-            if both is not None:
-                seen.add(place)
-                yield both
-                break
-            if not _may_be_a_mistake(story, call.callsite, mutation):
-                continue
-            found = next(_read_by_an_owner(story, call, mutation), None)
-            if found is not None:
-                seen.add(place)
-                yield found
-                break
+    """Yield the first finding of each line that writes: ``x.mul_(2).add_(1)`` is one mistake."""
+
+    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+        written = call.kind == "in-place" or call.does("turns") or _is_reshaped(call)
+        if not written or copies_onto_itself(call):
+            return None
+        return _both_handed_out(story, call, mutation) or _read_by_an_owner(story, call, mutation)
+
+    return first_of_each_line(story.writing, judge)
 
 
-def _returned_with_alias(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
-    """A function that gave the written tensor a second name before the write and returns both, or puts both into one
-    container, as if they were two tensors."""
-    if call.callsite is None or not story.aliases.beside(call.callsite):
-        return None
+def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
+    """Return the finding on a function that gave the written tensor a second name before the write and returns both, or
+    puts both into one container, as if they were two tensors."""
     path = story.bindings.written_path(call, mutation.tensor)
-    if path is None:
+    if path is None or call.callsite is None or not story.aliases.beside(call.callsite):
         return None
     owned = Owned(path, call.callsite)
-    found = handed_out_as_two(story, call, mutation, owned)
-    if found is None:
-        return None
-    return _hazard(story, call, mutation, owned, found.read, found.read.callsite, found.other, found.alias)
-
-
-def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[Hazard]:
-    path = story.bindings.written_path(call, mutation.tensor)
-    for owned in owners_of(story, call, mutation, path):
-        found = _read_by_old_name(story, call, mutation, owned)
-        if found is not None:
-            yield found
-
-
-def _may_be_a_mistake(story: Story, site: Callsite, mutation: Mutation) -> bool:
-    if is_there_to_be_written(story, mutation):
-        return False
-    aliases = story.aliases.beside(site)
-    return not began_as_a_buffer(story, mutation.storage) or any(
-        are_taken_for_two(story, alias, mutation) for alias in aliases
-    )
-
-
-def _read_by_old_name(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Hazard | None:
-    buffer = began_as_a_buffer(story, mutation.storage)
-    names: dict[str, AliasStatement | None] = {
-        name: alias
-        for name, alias in other_names(story, owned, mutation)
-        if name != owned.path and (not buffer or (alias is not None and are_taken_for_two(story, alias, mutation)))
-    }
-    handed_out = hands_out_another_name(owned)
-    # `x.unsqueeze_(1)` says itself what it does; of what a function did to its argument, see `argument-written`.
-    here = (owned.site == call.callsite) != reshaped(call)
-    if not buffer and here and (handed_out or is_read_by_both(story, call, mutation, owned)):
-        names.setdefault(owned.path, None)
-    if not names:
-        return None
-    said: dict[Callsite | None, list[tuple[Callsite, str, str]]] = {}
-    aliases = [alias.line for alias in names.values() if alias is not None]
-
-    def counts(site: Callsite | None) -> bool:
-        at = level(site, owned.site)
-        if site is None or at is None:
-            return False
-        if not (
-            comes_later(at, owned)
-            or reads_beside(at, owned, site)
-            or in_the_next_pass(story, at, owned, aliases)
-            or in_the_next_run(story, at, owned, names)
-        ):
-            return False
-        paths = sorted(paths_read(site, owned.site))
-        named = ((path, path if path in names else f"{path.split('[')[0]}[]") for path in paths)
-        said[site] = [(at, path, name) for path, name in named if name in names]
-        return bool(said[site])
-
-    others = on_the_same_memory(story, mutation, names.values()) if call.kind == "in-place" else ()
-    for tensor in dict.fromkeys((mutation.tensor, *others, *taken_for_the_write(story, call, mutation))):
-        for read in story.readers(tensor, call.index, counts):
-            for at, path, name in said[read.callsite] if read.parent is None else ():
-                if not reads_it_as(read, at, tensor, path) or not reads_what_was_written(read, call, mutation):
-                    continue
-                if declared_in_place(story, call, read, tensor):
-                    continue
-                anew = is_bound_anew(story, owned, path, call.index, read.index, tensor)
-                alias = names[name]
-                if alias is None and not handed_out and is_over(story, owned, read, at, tensor):
-                    continue
-                if alias is not None and not goes_on_as_two(story, alias, owned.path, at):
-                    continue
-                if not anew and not is_given_again(story, owned, alias, at, call.index, read.index):
-                    return _hazard(story, call, mutation, owned, read, at, path, alias)
+    for other, alias in handed_out_with(story, owned, call, mutation):
+        read = next(story.readers(mutation.tensor, call.index, lambda place: level(place, owned.site) is None), None)
+        if read is None or read.callsite is None:
+            continue
+        if not is_bound_anew(story, owned, other, call.index, read.index, mutation.tensor):
+            again = Rereading(read, mutation.tensor, read.callsite, other, alias)
+            return _hazard(story, call, mutation, owned, again)
     return None
 
 
-def _hazard(
-    story: Story,
-    call: CallEvent,
-    mutation: Mutation,
-    owned: Owned,
-    read: CallEvent,
-    at: Callsite | None,
-    name: str,
-    alias: AliasStatement | None,
-) -> Hazard:
-    written = story.bindings.written_name(call, mutation.tensor) or owned.path
-    if alias is not None and is_some_entry(alias.target):
-        how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})").format(
-            list=before_last_step(alias.target)[0], other=alias.source, code=wording.code(alias.text), line=alias.line
-        )
-        fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.").format(
-            name=alias.source, code=wording.code(alias.text)
-        )
-    elif alias is not None:
-        how = (
-            _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
-            if any(given != got for given, got in story.aliases.pairs(alias))
-            else _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
-        ).format(one=alias.target, other=alias.source, code=wording.code(alias.text), line=alias.line)
-        if names_given_at_once(alias):
-            fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format(
-                one=alias.target, other=alias.source
-            )
-        else:
-            fix = _("Make a copy where the second name is given: {code}.").format(
-                code=wording.code(with_clone(alias.text))
-            )
-    else:
-        fix = _("Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`).")
-        if owned.site != call.callsite:
-            how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
-        elif _gave_it_back(story, call, mutation.tensor):
-            how = _("it returned the same tensor, written in place")
-            fix = _(
-                "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
-                "you want the new values, bind them to the old name: `{name} = …`."
-            )
-        else:
-            how = _("it wrote its input in place")
-        fix = fix.format(name=owned.path)
-    reading, writing = at or read.callsite, call.callsite
-    message = (
-        _(
-            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
-            "read sees the new values."
-        )
-        if reading is not None and writing is not None and _are_parts_of_one_line(reading, writing)
-        else _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
-    )
-    if call.kind == "metadata":
-        message = _(
-            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
-        )
-    if reshaped(call):
-        message = _(
-            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
-        )
-    part = wording.code(writing.expression) if writing is not None else ""
+def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
+    """Return the finding on a function that knows the tensor by another name, or that the write gave it back to as if
+    it were new, and that reads it by the old name."""
+    if is_there_to_be_written(story, mutation):
+        return None
+    for owned in owners_of(story, call, mutation):
+        handed_out, names = hands_out_another_name(owned), _names(story, call, mutation, owned)
+        given = [alias for alias in names.values() if alias is not None]
+        others = behind(story, mutation, given) if call.kind == "in-place" else ()
+        tensors = dict.fromkeys((mutation.tensor, *others, *taken_for_the_write(story, call, mutation)))
+        for read in read_again(story, call, mutation, owned, names, tensors) if names else ():
+            if declared_in_place(story, call, read.call, read.tensor):
+                continue
+            if read.alias is None and not handed_out and _is_over(story, owned, read):
+                continue
+            if read.alias is None or goes_on_as_two(story, read.alias, owned.path, read.at):
+                return _hazard(story, call, mutation, owned, read)
+    return None
+
+
+def _names(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> dict[str, AliasStatement | None]:
+    """Return the names by which a function takes the tensor for the old one: its second names, of a buffer only those
+    that it takes for another tensor; and the written name itself, where the write gave back what looks new."""
+    buffer = began_as_a_buffer(story, mutation.storage)
+    aliases = second_names(story, owned, mutation).items()
+    names: dict[str, AliasStatement | None] = {
+        name: alias for name, alias in aliases if not buffer or are_taken_for_two(story, alias, mutation)
+    }
+    # `x.unsqueeze_(1)` says itself what it does; of what a function did to its argument, see `argument-written`.
+    here = (owned.site == call.callsite) != _is_reshaped(call)
+    if not buffer and here and (hands_out_another_name(owned) or _is_read_by_both(story, call, mutation, owned)):
+        names.setdefault(owned.path, None)
+    return names
+
+
+def _is_reshaped(call: CallEvent) -> bool:
+    """True if a call gave a tensor another shape, as ``unsqueeze_`` does, and left its values and their order."""
+    if call.kind != "metadata" or call.does("turns"):
+        return False
+    shapes = {meta.tensor: meta.shape for meta in call.inputs}
+    return any(shapes.get(meta.tensor, meta.shape) != meta.shape for meta in call.mutated)
+
+
+def _is_read_by_both(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> bool:
+    """True if a write gave the tensor a second name, as ``probs = logs.exp_()`` does, and its function reads it by that
+    one later on: it is taken for another tensor then. A sum that gets a name is still a sum."""
+    name = name_given_by_the_write(owned)
+
+    def counts(site: Callsite | None) -> bool:
+        at = level(site, owned.site)
+        return at is not None and comes_later(at, owned) and name in paths_read(site, owned.site)
+
+    if name is None or call.callsite != owned.site or call.does("adds"):
+        return False
+    return next(story.readers(mutation.tensor, call.index, counts), None) is not None
+
+
+def _is_over(story: Story, owned: Owned, read: Rereading) -> bool:
+    """True if the name that a write gave the tensor stands for something else by the time of a read, or from this very
+    statement on: ``actual = clamp_(x)``, a look at it, and then ``actual = clamp_max(x)``, is one step after the other.
+    """
+    name = name_given_by_the_write(owned)
+    bound = story.bindings.bound_last(owned.site.function, name or "", read.call.index)
+    return name in (read.at.bound or ()) or (bound is not None and bound[1] != read.tensor)
+
+
+def _hazard(story: Story, call: CallEvent, mutation: Mutation, owned: Owned, read: Rereading) -> Hazard:
+    how, fix = _why_one(story, read.alias) if read.alias is not None else _why_written(story, call, mutation, owned)
+    words = {
+        "name": read.path,
+        "read": wording.spot(read.at),
+        "write": wording.spot(call.callsite),
+        "part": wording.code(call.callsite.expression if call.callsite is not None else ""),
+        "how": how,
+    }
     return finding(
         CODE,
         "warning",
-        message=message.format(name=name, read=wording.spot(reading), write=wording.spot(writing), how=how, part=part),
+        message=_what_happened(call, read.at).format_map(words),
         fix=fix,
-        variable=written,
-        read=read,
-        at=at,
+        variable=story.bindings.written_name(call, mutation.tensor) or owned.path,
+        read=read.call,
+        at=read.at,
         tensor=mutation.tensor,
         write=call,
     )
+
+
+def _what_happened(call: CallEvent, reading: Callsite) -> str:
+    """Return the sentence on a write and its read, with places for the {write}, the {read}, the {name} and {how}."""
+    if _is_reshaped(call):
+        return _(
+            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
+        )
+    if call.kind == "metadata":
+        return _(
+            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
+        )
+    if call.callsite is not None and _are_parts_of_one_line(reading, call.callsite):
+        return _(
+            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
+            "read sees the new values."
+        )
+    return _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
+
+
+def _why_one(story: Story, alias: AliasStatement) -> tuple[str, str]:
+    """Return why two names are one memory, and what to do, for the statement that gave the second name."""
+    words = {"one": alias.target, "other": alias.source, "code": wording.code(alias.text), "line": alias.line}
+    if is_some_entry(alias.target):
+        words["list"] = before_last_step(alias.target)[0]
+        how = _("an entry of `{list}` and `{other}` are one tensor ({code}, line {line})")
+        fix = _("Store a copy, `{name}.clone()` in {code}, or make a new tensor instead of writing this one.")
+        return how.format_map(words), fix.format(name=alias.source, code=words["code"])
+    if any(given != got for given, got in story.aliases.pairs(alias)):
+        how = _("`{one}` and `{other}` are two tensors on one memory ({code}, line {line})")
+    else:
+        how = _("`{one}` and `{other}` are two names of one tensor ({code}, line {line})")
+    if are_given_at_once(alias):
+        fix = _("Give `{one}` and `{other}` each a tensor of its own, in two statements.").format_map(words)
+    else:
+        copy = wording.code(_with_clone(alias.text))
+        fix = _("Make a copy where the second name is given: {code}.").format(code=copy)
+    return how.format_map(words), fix
+
+
+def _why_written(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> tuple[str, str]:
+    """Return why the name has the new values, and what to do, where nothing gave the tensor a second name."""
+    fix = _("Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`).")
+    if owned.site != call.callsite:
+        how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
+    elif _gave_it_back(story, call, mutation.tensor):
+        how = _("it returned the same tensor, written in place")
+        fix = _(
+            "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
+            "you want the new values, bind them to the old name: `{name} = …`."
+        )
+    else:
+        how = _("it wrote its input in place")
+    return how, fix.format(name=owned.path)
+
+
+def _with_clone(statement: str) -> str:
+    """Return an assignment, as text, that assigns a copy of its value."""
+    node = expressions.parse(statement)
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.IfExp):
+        return f"{statement}.clone()"
+    value = ast.get_source_segment(statement, node.value) or ast.unparse(node.value)
+    return statement.replace(value, f"({value}).clone()")
 
 
 def _gave_it_back(story: Story, write: CallEvent, tensor: int) -> bool:

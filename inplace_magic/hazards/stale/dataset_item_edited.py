@@ -11,9 +11,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 
 from inplace_magic.analysis.overlap import reach_of_write, region_of
 from inplace_magic.analysis.story import Story
@@ -22,18 +20,18 @@ from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.fixes.out_of_place import chain_base
-from inplace_magic.hazards.references.engine import began_as_a_buffer
-from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
+from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line
+from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, view_of
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, Number, Region, TensorMetadata
 from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Scope, listing_of
+from inplace_magic.source.spots import spot_of
 
-_Elements = tuple[int | None, tuple[Region | None, ...]]
-"""A memory, and which elements of it a call wrote."""
+_Elements = tuple[int, int | None, tuple[Region | None, ...]]
+"""A line by its place's `id`, a memory, and which elements of it a call wrote."""
 _MOST = 512
 """Writes of a line among which the first elements are looked for once more."""
 
@@ -73,26 +71,23 @@ def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bo
 
 def _comes_round(story: Story, call: CallEvent, storage: int) -> bool:
     """True if a line wrote some elements, other ones, and the first ones again, as with batches in each epoch."""
-    known = story.once(_rounds)
-    if id(call.callsite) not in known:
-        known[id(call.callsite)] = _rounds_of(story, call)
-    return (storage, _reaches(call)) in known[id(call.callsite)]
+    return (id(call.callsite), storage, _reaches(call)) in story.once(_rounds)
 
 
-def _rounds(_story: Story) -> dict[int, set[_Elements]]:
-    """By line what it wrote again; filled as lines are asked for."""
-    return {}
-
-
-def _rounds_of(story: Story, call: CallEvent) -> set[_Elements]:
+def _rounds(story: Story) -> set[_Elements]:
     first: dict[_Elements, int] = {}
     times: Counter[_Elements] = Counter()
+    writes: Counter[int] = Counter()
     again = set()
-    for at, each in enumerate(islice(story.at([id(call.callsite)]), _MOST)):
-        written = each.mutations[0].storage if each.mutations else None, _reaches(each)
-        if at - first.setdefault(written, at) > times[written]:
-            again.add(written)
-        times[written] += 1
+    for call in story.in_place:
+        line = id(call.callsite)
+        at = writes[line]
+        writes[line] += 1
+        if at < _MOST:
+            written = line, call.mutations[0].storage if call.mutations else None, _reaches(call)
+            if at - first.setdefault(written, at) > times[written]:
+                again.add(written)
+            times[written] += 1
     return again
 
 
@@ -123,38 +118,36 @@ CODE = "dataset-item-edited"
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing line."""
-    met: dict[tuple[Callsite, object], int] = {}
-    told: set[tuple[int | None, str | None, int]] = set()
+    """Yield the first finding of each line that writes."""
+    edits: Counter[tuple[object, ...]] = Counter()
     arrays = _Arrays(story)
-    fetching: dict[int, bool] = {}  # by `id` of the place, of which a loop has few
-    counting: dict[int, bool] = {}
-    for call in story.in_place:
+    is_fetched = lru_cache(None)(_is_fetched_here)  # a loop has few places
+    counts = lru_cache(None)(_counts_fetches)
+
+    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
         site = call.callsite
-        if site is None:
-            continue
-        fetched = fetching.get(id(site))
-        if fetched is None:
-            fetched = _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
-            fetching[id(site)], counting[id(site)] = fetched, _counts_fetches(site)
-        line = (site.cell, site.file, site.line)
-        for mutation, after in zip(call.mutations, call.mutated, strict=False):
-            if not fetched and story.bindings.written_path(call, after.tensor) is None:
-                continue  # as of nearly all that library code writes
-            if mutation.values_before is not None and mutation.values_before == mutation.values_after:
-                continue  # set right once and for all
-            if line in told or not builds_on_itself(story, call, mutation):
-                continue
-            own = counting[id(site)] or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
-            if own if fetched else not _is_stored(story, call, after, site):
-                continue
-            where, same_item = arrays.place_of(after, mutation)
-            key = (replace(site, caller=None), where)
-            met[key] = met.get(key, 0) + 1
-            if met[key] >= 2 and same_item:
-                told.add(line)
-                yield _hazard(story, call, mutation.tensor, site)
-                break
+        fetched = site is not None and is_fetched(site)
+        if site is None or not (fetched or story.bindings.written_path(call, mutation.tensor)):
+            return None  # as nearly all that library code writes
+        if mutation.values_before is not None and mutation.values_before == mutation.values_after:
+            return None  # set right once and for all
+        if not builds_on_itself(story, call, mutation):
+            return None
+        after = next(meta for meta in call.mutated if meta.tensor == mutation.tensor)
+        own = counts(site) or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
+        if own if fetched else not _is_stored(story, call, after, site):
+            return None
+        where, is_same_item = arrays.place_of(after, mutation)
+        edit = site.function, site.cell, site.file, site.line, site.expression, where
+        edits[edit] += 1
+        return _hazard(story, call, mutation.tensor, site) if edits[edit] > 1 and is_same_item else None
+
+    return first_of_each_line(story.in_place, judge)
+
+
+def _is_fetched_here(site: Callsite) -> bool:
+    """True if a line runs while an item is fetched, and library code inside it is no user of the item."""
+    return _is_fetching(site) and (site.direct or site.function.endswith("__getitem__"))
 
 
 def _is_fetching(site: Callsite) -> bool:
@@ -184,32 +177,16 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
 
 def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
     """Return the tensor of which the written one is a view that the very statement took."""
-    made = story.innermost_new(after.tensor, call.index)
-    if made is None or made.kind != "view" or made.callsite is None or not made.callsite.same_statement(call.callsite):
-        return after.tensor
-    return made.inputs[0].tensor
+    taken = view_of(story, after.tensor, call.index)
+    here = taken is not None and taken.callsite is not None and taken.callsite.same_statement(call.callsite)
+    return taken.inputs[0].tensor if taken is not None and here else after.tensor
 
 
 def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:
-    """True if the function binds a name to a new dict of the old entries, and to nothing else."""
-    listing = listing_of(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    if listing is None or statement is None or not listing.whole:
-        return False
-    bound = _assigned_in(listing.scope_of(statement)).get(name, ())
-    return bool(bound) and all(copies_entries(value) for value in bound)
-
-
-@lru_cache(maxsize=64)
-def _assigned_in(scope: Scope) -> dict[str, list[ast.expr]]:
-    """By name, what assignments with one target bind it to."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            path = expressions.path_text(node.targets[0])
-            if path is not None:
-                found.setdefault(path, []).append(node.value)
-    return found
+    """True if the function bound a name to a new dict of the old entries."""
+    spot = spot_of(story.trace, site)
+    value = spot.value_of(name) if spot is not None else None
+    return value is not None and copies_entries(value)
 
 
 def _counts_fetches(site: Callsite) -> bool:
@@ -250,19 +227,12 @@ class _Arrays:
 
 def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
     variable = story.bindings.written_name(call, tensor)
-    what = f"`{variable}`" if variable else _("the item")
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, "
-            "so each fetch makes the edit on top of the last one. PyTorch gives no error."
-        ).format(line=wording.spot(site), tensor=what),
-        fix=_("Edit out of place, or fetch a copy first (`.clone()`)."),
-        variable=variable,
-        tensor=tensor,
-        write=call,
-    )
+    message = _(
+        "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, "
+        "so each fetch makes the edit on top of the last one. PyTorch gives no error."
+    ).format(line=wording.spot(site), tensor=f"`{variable}`" if variable else _("the item"))
+    fix = _("Edit out of place, or fetch a copy first (`.clone()`).")
+    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
 
 
 RULE = Rule(check, {CODE: Cures((value_given, bound_anew), another_name_sees_it=True)})

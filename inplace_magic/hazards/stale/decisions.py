@@ -17,11 +17,10 @@ from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
-from inplace_magic.hazards.references.objects.kept_weights import kept_weights_moved_on
-from inplace_magic.hazards.references.second_names import taken_for_the_write
+from inplace_magic.hazards.references.names import taken_for_the_write
 from inplace_magic.hazards.rule import Rule, Way, row
 from inplace_magic.hazards.stale import parts
-from inplace_magic.language import _
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
@@ -110,65 +109,49 @@ class Decision:
     code: str
     found: Callable[[Story], Iterable[Stale]]
     """The references that were written behind their holder's back and read after that."""
-    message: Callable[[Stale], str]
-    """With places for the lines that {read}, {write} and took it ({taken}), the {code} that took it, and its {name}."""
-    fix: Callable[[Stale], str]
+    message: str
+    """In English, with places for the lines that {read}, {write} and took it ({taken}), its {code}, and the {name}."""
+    fix: str
+    fix_of_state: str = ""
+    """Instead of it where library code took the reference, as ``state_dict()`` does."""
     ways: tuple[Way, ...] = ()
-    badges: Callable[[], Badges] = Badges
-
-
-def _kept(stale: Stale) -> str:
-    return _(
-        "{write} changed what {taken} kept before {read} reads it: {code} shares that memory and copies "
-        "nothing. PyTorch gives no error; the read sees the new values."
-    )
-
-
-def _copied(stale: Stale) -> str:
-    state = stale.reference.place is not None and not stale.reference.place.direct
-    return (
-        _("Keep a copy: `copy.deepcopy(…)` around {code}.") if state else _("Keep a copy: append `.clone()` to {code}.")
-    )
-
-
-def _shortened(stale: Stale) -> str:
-    return _(
-        "{write} shortened rows of {name} before {read} reads it: a lookup with `max_norm` writes its table. "
-        "PyTorch gives no error; the read sees the new values."
-    )
-
-
-def _trained(stale: Stale) -> str:
-    return _(
-        "{write} writes parameters that lie in the memory of {name}, so it writes {name}; {read} then uses that "
-        "memory again, as if it still held the initial values. PyTorch gives no error."
-    )
+    origin: str = ""
+    wrote: str = ""
+    """What stands beside the marked lines, in English; empty for the usual words."""
 
 
 DECISIONS = (
     Decision(
         "taken-memory-trained",
         trained_and_taken_again,
-        _trained,
-        lambda stale: _("Give the parameters memory of their own: pass a copy (`.clone()`)."),
+        N_(
+            "{write} writes parameters that lie in the memory of {name}, so it writes {name}; {read} then uses that "
+            "memory again, as if it still held the initial values. PyTorch gives no error."
+        ),
+        N_("Give the parameters memory of their own: pass a copy (`.clone()`)."),
     ),
     Decision(
         "kept-then-written",
-        lambda story: (*parts.moved(story), *kept_weights_moved_on(story)),
-        _kept,
-        _copied,
+        lambda story: (*parts.moved(story), *parts.weights_moved_on(story)),
+        N_(
+            "{write} changed what {taken} kept before {read} reads it: {code} shares that memory and copies "
+            "nothing. PyTorch gives no error; the read sees the new values."
+        ),
+        N_("Keep a copy: append `.clone()` to {code}."),
+        N_("Keep a copy: `copy.deepcopy(…)` around {code}."),
         (state_copied_where_taken, copied_where_taken),
-        lambda: Badges(origin=_("kept here")),
+        origin=N_("kept here"),
     ),
     Decision(
         "lookup-shortened",
         shortened,
-        _shortened,
-        lambda stale: _(
-            "Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."
+        N_(
+            "{write} shortened rows of {name} before {read} reads it: a lookup with `max_norm` writes its table. "
+            "PyTorch gives no error; the read sees the new values."
         ),
-        (where_it_is_handed,),
-        lambda: Badges(wrote=_("shortened here")),
+        N_("Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."),
+        ways=(where_it_is_handed,),
+        wrote=N_("shortened here"),
     ),
 )
 
@@ -183,26 +166,27 @@ def _check(decision: Decision, story: Story) -> Iterator[Hazard]:
 
 
 def _hazard(decision: Decision, story: Story, stale: Stale) -> Hazard:
-    reference, write = stale.reference, stale.write
-    name = story.bindings.name(reference.tensor) or story.name_written_by(write)
+    place, write = stale.reference.place, stale.write
+    name = story.bindings.name(stale.reference.tensor) or story.name_written_by(write)
     words = {
         "read": wording.spot(stale.read.callsite),
         "write": wording.spot(write.site),
-        "taken": wording.spot(reference.place),
-        "code": wording.code(reference.place.expression) if reference.place is not None else "",
+        "taken": wording.spot(place),
+        "code": wording.code(place.expression) if place is not None else "",
         "name": f"`{name}`" if name else _("a tensor"),
     }
+    fix = decision.fix_of_state if place is not None and not place.direct else ""
     return finding(
         decision.code,
         "warning",
-        message=decision.message(stale).format_map(words),
-        fix=decision.fix(stale).format_map(words),
+        message=_(decision.message).format_map(words),
+        fix=_(fix or decision.fix).format_map(words),
         variable=story.name_written_by(write) or name,
-        origin=reference.place,
+        origin=place,
         read=stale.read,
-        tensor=reference.tensor,
+        tensor=stale.reference.tensor,
         write=write,
-        badges=decision.badges(),
+        badges=Badges(origin=decision.origin and _(decision.origin), wrote=decision.wrote and _(decision.wrote)),
     )
 
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
+from inplace_magic.hazards.references.engine import first_of_each_line
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.listing import Listing
+from inplace_magic.source.spots import Spot, spot_of
 from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import variables_bound
 
@@ -31,71 +33,87 @@ _CACHES = ("lru_cache", "cache", "cached_property")
 
 
 @dataclass(frozen=True)
-class _First:
-    """The first write of a tensor at a place."""
+class _Line:
+    """A line that writes one tensor again and again."""
 
-    at: int
-    """Index of the call."""
-    site: Callsite
+    first: CallEvent
+    last: CallEvent
+    """Its first write of the tensor, and the one before now."""
+    alias: AliasStatement | None
+    """The statement above, in a loop, that gives the written name to the initial value."""
+    used: int
+    """Index of the call that first reads what the write left, further down in the loop: what comes after that and
+    stands above it belongs to another pass."""
     maker: str | None
     """The cached function that made the tensor, where another one writes it."""
-    alias: AliasStatement | None = None
-    """The statement above, in a loop, that gave the written name to the initial value."""
-    again: int = 0
-    """Index of the call from which on that statement has run again."""
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place."""
-    told: set[tuple[object, ...]] = set()
-    first: dict[tuple[object, ...], _First] = {}
-    last: dict[tuple[object, ...], int] = {}
-    for call in story.in_place:
-        site = call.callsite
+    """Yield the first finding of each line that writes."""
+    known: dict[tuple[object, ...], _Line] = {}
+
+    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+        site, tensor = call.callsite, mutation.tensor
         if site is None or call.does("overwrites"):
-            continue
-        place = site.cell, site.file, site.line
-        for mutation in call.mutations if place not in told else ():
-            key = place, mutation.tensor
-            if key not in first:
-                listing = whole_listing(story.trace, site)
-                if listing is not None:
-                    first[key] = _first_write(story, listing, call, site, mutation.tensor)
-                continue
-            before, since = first[key], last.get(key, first[key].at)
-            last[key] = call.index
-            again = (
-                before.alias is not None and before.again < call.index and not _filled(story, mutation, before.at, call)
-            )
-            shared = before.maker is not None and (
-                before.site != site or _is_read_elsewhere(story, mutation.tensor, since, call)
-            )
-            if again or shared:
-                told.add(place)
-                yield _hazard(story, call, mutation.tensor, before)
-                break
+            return None
+        key = site.cell, site.file, site.line, tensor
+        line = known.get(key)
+        if line is None:
+            spot = spot_of(story.trace, site)
+            if spot is None:
+                return None
+            alias, used = _begins_anew(story, spot, call, site, tensor) or (None, 0)
+            maker = _cached(story, spot.listing, site, tensor) if alias is None else None
+            known[key] = _Line(call, call, alias, used, maker)
+            return None
+        known[key] = replace(line, last=call)
+        if line.alias is not None and line.used < call.index:
+            filled = _is_filled(story, mutation, line.first.index, call.index)
+            return None if filled else _hazard_of_a_round(story, call, tensor, line.alias)
+        if line.maker is not None and (
+            line.first.callsite != site or _is_read_elsewhere(story, tensor, line.last.index, call)
+        ):
+            return _hazard_of_a_cache(story, call, tensor, line.maker)
+        return None
+
+    return first_of_each_line(story.in_place, judge)
 
 
-def _first_write(story: Story, listing: Listing, call: CallEvent, site: Callsite, tensor: int) -> _First:
+def _begins_anew(
+    story: Story, spot: Spot, call: CallEvent, site: Callsite, tensor: int
+) -> tuple[AliasStatement, int] | None:
+    """Return the statement in a loop, above a write, that gives the written name to a value from before the loop which
+    serves nothing else from the loop on; and the first read of the tensor below the write in that loop."""
     written = story.bindings.written_path(call, tensor)
     for alias in story.aliases.beside(site) if written is not None and written.isidentifier() else ():
-        node = listing.statement_on(alias.line)
+        node = spot.listing.statement_on(alias.line)
         named = isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and len(node.targets) == 1
-        loop = listing.parents.get(node) if named and node is not None else None
+        loop = spot.listing.parents.get(node) if named and node is not None else None
         if alias.target != written or alias.line >= site.line or not isinstance(loop, (ast.For, ast.While)):
             continue
-        free = alias.source not in variables_bound(loop) and not _serves_otherwise(listing, loop, alias.source)
-        again = _next_pass(story, loop, call, site, tensor) if free else None
-        if again is not None:
-            return _First(call.index, site, None, alias, again)
-    return _First(call.index, site, _cached(story, listing, site, tensor))
+        block = next((entry for entry in loop.body if spans(entry, site.line)), None)
+        other = alias.source in variables_bound(loop) or _serves_otherwise(spot.listing, loop, alias.source)
+        if block is None or other:
+            continue
+        read = _read_below(story, call, tensor, block, loop)
+        if read is not None:
+            return alias, read.index
+    return None
 
 
-def _filled(story: Story, mutation: Mutation, since: int, until: CallEvent) -> bool:
+def _read_below(
+    story: Story, call: CallEvent, tensor: int, block: ast.stmt, loop: ast.For | ast.While
+) -> CallEvent | None:
+    """Return the first read of a tensor after a call, further down in a loop than a statement of it."""
+    first, last = block.end_lineno or block.lineno, loop.end_lineno or loop.lineno
+    reads = story.readers(tensor, call.index, lambda place: place is not None and first < place.line <= last)
+    return next(reads, None)
+
+
+def _is_filled(story: Story, mutation: Mutation, since: int, until: int) -> bool:
     """True if the memory was given new values between two writes, as a buffer is that each round uses again."""
-    writes = story.writes_to_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
-    between = (write for write, _mutation in writes if since < write.index < until.index)
-    return any(write.does("overwrites") or write.does("sets item") for write in between)
+    writes = (write.call for write in story.writes_to_memory(mutation.storage) if since < write.at < until)
+    return any(write is not None and (write.does("overwrites") or write.does("sets item")) for write in writes)
 
 
 def _serves_otherwise(listing: Listing, loop: ast.AST, name: str) -> bool:
@@ -107,18 +125,6 @@ def _serves_otherwise(listing: Listing, loop: ast.AST, name: str) -> bool:
             if not (isinstance(holder, ast.Assign) and holder.value is node):
                 return True
     return False
-
-
-def _next_pass(story: Story, loop: ast.For | ast.While, call: CallEvent, site: Callsite, tensor: int) -> int | None:
-    """Return the first read of the tensor after its write, further down in the loop that the statement opens: whatever
-    comes after that read and stands above it, belongs to another pass."""
-    block = next((entry for entry in loop.body if spans(entry, site.line)), None)
-    if block is None:
-        return None
-    least, most = block.end_lineno or block.lineno, loop.end_lineno or loop.lineno
-    reads = story.readers(tensor, call.index, lambda place: place is not None and least < place.line <= most)
-    first = next(reads, None)
-    return first.index if first is not None else None
 
 
 def _cached(story: Story, listing: Listing, site: Callsite, tensor: int) -> str | None:
@@ -141,24 +147,29 @@ def _is_read_elsewhere(story: Story, tensor: int, since: int, until: CallEvent) 
     return any(read.callsite is not None and not read.callsite.is_below_function(until.callsite) for read in reads)
 
 
-def _hazard(story: Story, call: CallEvent, tensor: int, begun: _First) -> Hazard:
+def _hazard_of_a_round(story: Story, call: CallEvent, tensor: int, alias: AliasStatement) -> Hazard:
+    message = _(
+        "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
+        "which the next round begins with. PyTorch gives no error."
+    ).format(
+        line=wording.spot(call.callsite),
+        name=alias.target,
+        source=alias.source,
+        code=wording.code(alias.text),
+        number=alias.line,
+    )
+    fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
+    return finding(CODE, "warning", message=message, fix=fix, variable=alias.target, tensor=tensor, write=call)
+
+
+def _hazard_of_a_cache(story: Story, call: CallEvent, tensor: int, maker: str) -> Hazard:
     variable = story.bindings.written_path(call, tensor)
-    line, alias = wording.spot(call.callsite), begun.alias
-    if alias is not None:
-        message = _(
-            "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
-            "which the next round begins with. PyTorch gives no error."
-        ).format(line=line, name=alias.target, source=alias.source, code=wording.code(alias.text), number=alias.line)
-        fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
-    else:
-        message = _(
-            "{line} writes `{name}` for the second time, and `{function}` returns that one tensor to all its "
-            "callers, since its results are cached: each caller reads what the others wrote. PyTorch gives no "
-            "error."
-        ).format(line=line, name=variable or "", function=begun.maker or "")
-        fix = _("Write into a copy of the result of `{function}`: append `.clone()`.").format(
-            function=begun.maker or ""
-        )
+    message = _(
+        "{line} writes `{name}` for the second time, and `{function}` returns that one tensor to all its "
+        "callers, since its results are cached: each caller reads what the others wrote. PyTorch gives no "
+        "error."
+    ).format(line=wording.spot(call.callsite), name=variable or "", function=maker)
+    fix = _("Write into a copy of the result of `{function}`: append `.clone()`.").format(function=maker)
     return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
 
 

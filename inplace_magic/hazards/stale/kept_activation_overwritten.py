@@ -11,53 +11,83 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.where_kept import where_it_was_kept
+from inplace_magic.hazards.references.engine import first_of_each_line
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
-from inplace_magic.record.names import KeptByHook
+from inplace_magic.record.names import AliasStatement, KeptByHook
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import whole_listing
 
 CODE = "kept-activation-overwritten"
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each place that rewrote a kept tensor which was read afterwards."""
-    seen = set()
-    known: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
+    """Yield the first finding of each line that rewrote a kept tensor which was read afterwards."""
+    entries: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
     hooked = story.trace.kept_by_hooks or story.trace.hooked_calls
-    for call in story.in_place:
-        for mutation in call.mutations if call.error is None else ():
-            if call.callsite in seen:
-                continue
-            held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
-            if mutation.tensor not in known:
-                names = (name for tensor in held for name in story.names.get(tensor, ()))
-                known[mutation.tensor] = [name for name in names if is_entry(name)]
-            containers = known[mutation.tensor]
-            if not (containers or hooked):
-                continue
-            found = _kept_by_a_name(story, call, mutation, held, containers) if containers else None
-            found = found or _kept_where_a_hook_reaches(story, call, mutation)
-            found = found or _kept_out_of_reach(story, call, mutation, held)
-            if found is not None:
-                seen.add(call.callsite)
-                yield found
+
+    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+        held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
+        if mutation.tensor not in entries:
+            names = (name for tensor in held for name in story.names.get(tensor, ()))
+            entries[mutation.tensor] = [name for name in names if is_entry(name)]
+        kept = entries[mutation.tensor]
+        found = _kept_by_a_name(story, call, mutation, held, kept) if kept else None
+        if found is not None or not (kept or hooked):
+            return found
+        return _kept_where_a_hook_reaches(story, call, mutation) or _kept_out_of_reach(story, call, mutation, held)
+
+    return first_of_each_line(story.in_place, judge)
 
 
 def _kept_by_a_name(
-    story: Story, call: CallEvent, mutation: Mutation, held: list[int], containers: list[str]
+    story: Story, call: CallEvent, mutation: Mutation, held: list[int], kept: list[str]
 ) -> Hazard | None:
     """Return the finding on what a list or dict of the user's holds, and how it came there."""
-    how = _kept_by_statement(story, call, mutation) or _kept_a_pass_before(story, call, mutation)
-    if how is None:
+    how = next(_statements_that_kept(story, call, mutation, kept), None)
+    roots = {path.split("[")[0].split(".")[0] for path in kept}
+    reads = (_read_where(story, tensor, call, lambda site: any(_says(site, name) for name in roots)) for tensor in held)
+    read = next((read for read in reads if read is not None), None) if how is not None else None
+    if how is None or read is None:
         return None
-    says = partial(_says_one, {path.split("[")[0].split(".")[0] for path in containers})
-    reads = (_read_where(story, tensor, call, says) for tensor in held)
-    read = next((read for read in reads if read is not None), None)
-    return _hazard(story, call, mutation, containers[0], how, read) if read is not None else None
+    message = _(
+        "{read} reads `{container}`, which no longer holds what was kept: {how}, and {write} then overwrote "
+        "that very tensor in place. PyTorch gives no error."
+    ).format(
+        container=kept[0],
+        read=wording.spot(read.callsite),
+        how=_("{code} (line {line}) kept it").format(code=wording.code(how.text), line=how.line),
+        write=wording.spot(call.callsite),
+    )
+    direct = call.callsite is not None and call.callsite.direct
+    variable = story.bindings.written_name(call, mutation.tensor) if direct else None
+    return _hazard(call, mutation.tensor, read, message, variable or kept[0])
+
+
+def _statements_that_kept(
+    story: Story, call: CallEvent, mutation: Mutation, kept: list[str]
+) -> Iterator[AliasStatement]:
+    """Yield the statements of the writing function that put the tensor into a container before the write: above it,
+    or in the pass before. ``for layer in net: x = layer(x); if …: kept.append(x)`` has kept what a layer gave, and not
+    what the next one made of it, where it is the one entry that holds the tensor."""
+    site, name = call.callsite, story.bindings.written_path(call, mutation.tensor)
+    made = story.innermost_new(mutation.tensor, call.index)
+    given = made.callsite if made is not None else None
+    if site is None:
+        return
+    sums = isinstance(expressions.parse(site.statement), ast.AugAssign)  # `height += step` goes on with one tensor
+    bound = [at for at, _tensor in story.bindings.scopes.get((site.function, name or ""), ()) if at < call.index]
+    by_layers = made is not None and made.modules and call.modules and site.same_line(given) and len(kept) == 1
+    for alias in story.aliases.beside(site):
+        if not is_entry(alias.target):
+            continue
+        if alias.line < site.line and alias.source == name and not sums:
+            if made is None or not bound or (given is not None and given.line <= alias.line):
+                yield alias
+        elif alias.line > site.line and by_layers and given is not None and alias.source in (given.bound or ()):
+            yield alias
 
 
 def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
@@ -102,68 +132,17 @@ def _says_entry(kept: KeptByHook, site: Callsite) -> bool:
 
 
 def _of_a_hook(story: Story, write: CallEvent, tensor: int, layer: str, read: CallEvent) -> Hazard:
-    return finding(
-        CODE,
-        "warning",
-        message=_(
-            "{read} reads the output of `{layer}` that a forward hook kept, but `{writer}` in {write} has "
-            "overwritten that very tensor in place. PyTorch gives no error."
-        ).format(
-            read=wording.spot(read.callsite),
-            layer=layer,
-            writer=write.modules[-1] if write.modules else write.name,
-            write=wording.spot(write.callsite),
-        ),
-        fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
-        variable=next((name for name in story.names.get(tensor, ()) if is_entry(name)), None),
-        read=read,
-        tensor=tensor,
-        write=write,
+    message = _(
+        "{read} reads the output of `{layer}` that a forward hook kept, but `{writer}` in {write} has "
+        "overwritten that very tensor in place. PyTorch gives no error."
+    ).format(
+        read=wording.spot(read.callsite),
+        layer=layer,
+        writer=write.modules[-1] if write.modules else write.name,
+        write=wording.spot(write.callsite),
     )
-
-
-def _kept_by_statement(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
-    """Return a statement of the writing function, above the write, that put the written variable into a container."""
-    site = call.callsite
-    name = story.bindings.written_path(call, mutation.tensor)
-    if site is None or name is None or isinstance(expressions.parse(site.statement), ast.AugAssign):
-        return None  # `path.append(height); height += step` goes on with a sum: one tensor under two names
-    for alias in story.aliases.beside(site):
-        if alias.source == name and is_entry(alias.target) and alias.line < site.line:
-            bound = [at for at, _ in story.bindings.scopes.get((site.function, name), ()) if at < call.index]
-            made = story.innermost_new(mutation.tensor, call.index)
-            if made is None or not bound or (made.callsite is not None and made.callsite.line <= alias.line):
-                return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
-    return None
-
-
-def _kept_a_pass_before(story: Story, call: CallEvent, mutation: Mutation) -> str | None:
-    """``for layer in net: x = layer(x); if isinstance(layer, nn.Conv2d): kept.append(x)``, where the layer of the next
-    pass writes what this one gave: the condition names the class of the layer that gave it, and not that of the
-    writing one."""
-    site, listing = call.callsite, whole_listing(story.trace, call.callsite)
-    made = story.innermost_new(mutation.tensor, call.index)
-    place = made.callsite if made is not None else None
-    if made is None or place is None or site is None or listing is None or not made.modules or not call.modules:
-        return None
-    if (place.line, place.function) != (site.line, site.function):
-        return None
-    for alias in story.aliases.beside(site):
-        statement = listing.statement_on(alias.line)
-        around = listing.around(statement) if statement is not None and is_entry(alias.target) else ()
-        tests = [node.test for node in around if isinstance(node, ast.If)]
-        asked = {name for test in tests for name in _classes_asked(test)}
-        if alias.line > site.line and made.modules[-1] in asked and call.modules[-1] not in asked:
-            return _("{code} (line {line}) kept it").format(code=wording.code(alias.text), line=alias.line)
-    return None
-
-
-def _classes_asked(test: ast.expr) -> set[str]:
-    """``Conv2d`` of ``isinstance(layer, nn.Conv2d)``."""
-    if not isinstance(test, ast.Call) or expressions.path_text(test.func) != "isinstance" or len(test.args) != 2:
-        return set()
-    listed = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
-    return {(expressions.path_text(node) or "").rpartition(".")[2] for node in listed}
+    name = next((name for name in story.names.get(tensor, ()) if is_entry(name)), None)
+    return _hazard(write, tensor, read, message, name)
 
 
 def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Callsite], bool]) -> CallEvent | None:
@@ -175,10 +154,6 @@ def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Cal
     return next(story.readers(tensor, write.index, counts), None)
 
 
-def _says_one(names: set[str], site: Callsite) -> bool:
-    return any(_says(site, name) for name in names)
-
-
 def _says(site: Callsite, name: str) -> bool:
     """True if a statement reads a variable or an attribute of this name."""
     node = expressions.parse(site.statement)
@@ -186,21 +161,16 @@ def _says(site: Callsite, name: str) -> bool:
     return any(name in (getattr(each, "id", None), getattr(each, "attr", None)) for each in inner)
 
 
-def _hazard(story: Story, call: CallEvent, mutation: Mutation, container: str, how: str, read: CallEvent) -> Hazard:
-    variable = container if call.callsite is None or not call.callsite.direct else None
-    variable = variable or story.bindings.written_name(call, mutation.tensor) or container
+def _hazard(write: CallEvent, tensor: int, read: CallEvent, message: str, variable: str | None) -> Hazard:
     return finding(
         CODE,
         "warning",
-        message=_(
-            "{read} reads `{container}`, which no longer holds what was kept: {how}, and {write} then overwrote "
-            "that very tensor in place. PyTorch gives no error."
-        ).format(container=container, read=wording.spot(read.callsite), how=how, write=wording.spot(call.callsite)),
+        message=message,
         fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
         variable=variable,
         read=read,
-        tensor=mutation.tensor,
-        write=call,
+        tensor=tensor,
+        write=write,
     )
 
 

@@ -8,7 +8,7 @@ memory as if nobody had.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
@@ -20,24 +20,28 @@ from inplace_magic.hazards.references.engine import (
     Reference,
     Stale,
     began_as_a_buffer,
+    first_of_each_line,
     gone_stale,
     is_there_to_be_written,
+    reach_of,
     writes_since,
 )
 from inplace_magic.hazards.references.handed import is_called_alone
-from inplace_magic.hazards.references.objects.kept_weights import is_the_best_so_far
-from inplace_magic.hazards.references.origins import builds_on_itself, is_of
+from inplace_magic.hazards.references.origins import builds_on_itself, is_of, view_of
 from inplace_magic.hazards.rule import row
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_in, paths_read
+from inplace_magic.source.spots import spot_of
 
 _MOST = 64
 """Writes of the memory that are looked at for each part."""
 _NEAR = 16
 """Calls within one statement, at most, after which it writes."""
+_STEPS = 16
+"""Writes after weights were kept that are looked at: a step makes a few, and one step is enough."""
 
 
 def moved(story: Story) -> Iterator[Stale]:
@@ -58,7 +62,7 @@ def _taken(story: Story) -> Iterator[Reference]:
         reference = Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept))
         if kept.is_trainable:
             continue
-        best = "." in name and not began_as_a_buffer(story, kept.storage) and is_the_best_so_far(story, site)
+        best = "." in name and not began_as_a_buffer(story, kept.storage) and _is_the_best_so_far(story, site)
         if name.isidentifier() or call.does("may hand back") or best:
             yield reference
         elif is_entry(name):
@@ -82,7 +86,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
     call, mutation = write.call, write.mutation
     if call is None or mutation is None or mutation.tensor == kept.tensor or is_there_to_be_written(story, mutation):
         return False
-    if not may_meet(kept.region, reach_of_write(call, mutation)):
+    if not may_meet(kept.region, reach_of(write)):
         return False
     if kept.holder is None or not kept.holder.isidentifier():
         return True
@@ -95,7 +99,7 @@ def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) ->
     """True if a name serves to change the memory, as ``x *= first / (first - last)`` and ``x /= diagonal`` do, or was
     given to the best so far. Else, what is read may be there to follow: a leader, a row that is tried again."""
     name, place = kept.holder, kept.place
-    if place is None or is_the_best_so_far(story, place):
+    if place is None or _is_the_best_so_far(story, place):
         return True
     writes = (each.site for each in writes_since(story, kept) if write.at <= each.at <= read.index + _NEAR)
     changes = [
@@ -125,36 +129,67 @@ def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | Non
     return None
 
 
-def _written(story: Story) -> Iterator[Hazard]:
-    """A part was changed on top of itself and used as new values, and the whole is read elsewhere."""
-    told: set[Callsite] = set()
-    for call in story.in_place:
-        site = call.callsite
-        if site is None or site in told or call.error is not None or (site.caller and is_called_alone(site.caller)):
+def weights_moved_on(story: Story) -> Iterator[Stale]:
+    """Yield the weights that were kept as the best so far, ``best = model.state_dict()``, and read after training moved
+    them on. Whoever keeps weights at another moment may want to follow them."""
+
+    def is_moved(kept: Reference, write: Write) -> bool:
+        own = write.mutation is None or write.mutation.tensor == kept.tensor
+        return not own and may_meet(kept.region, reach_of(write))
+
+    return gone_stale(story, _weights_kept(story), is_moved, partial(_read_elsewhere, story), most=_STEPS)
+
+
+def _weights_kept(story: Story) -> Iterator[Reference]:
+    is_best = lru_cache(None)(lambda site: any(_is_the_best_so_far(story, place) for place in site.chain))
+    for call in story.doing("detached"):
+        site, kept = call.callsite, call.outputs[0] if call.outputs else None
+        if site is None or kept is None or not call.inputs[0].is_trainable or kept.tensor in story.writes_to_tensor:
             continue
-        for mutation in call.mutations:
-            taken = story.innermost_new(mutation.tensor, call.index)
-            if taken is None or taken.kind != "view" or not _is_part(taken) or taken.callsite is None:
-                continue
-            if taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
-                continue
-            read = _read_of_both(story, call, mutation, site)
-            if read is not None:
-                told.add(site)
-                yield _hazard_of_written(story, call, mutation, taken, read)
-                break
+        if is_best(site):
+            yield Reference(kept.tensor, kept.storage, call.index, site, region=region_of(kept))
+
+
+def _read_elsewhere(story: Story, kept: Reference, write: Write) -> CallEvent | None:
+    """Return the first read after a write in another statement than that which kept the tensor; of a copy onto itself
+    see `same-memory-compared`."""
+    for call in story.given_between(kept.tensor, write.at, len(story.trace.calls)):
+        reads = (call.looks_at_values or call.does("gives address")) and call.kind != "view"
+        onto_itself = call.does("copies in") and call.inputs[0].storage == kept.storage
+        if reads and not onto_itself and call.callsite is not None and not call.callsite.same_statement(kept.place):
+            return call
+    return None
+
+
+def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
+    spot = spot_of(story.trace, site)
+    return spot is not None and spot.keeps_the_best
+
+
+def _written(story: Story) -> Iterator[Hazard]:
+    """Yield the lines that changed a part on top of itself and used it as new values, while the whole is read."""
+
+    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+        site, taken = call.callsite, view_of(story, mutation.tensor, call.index)
+        if site is None or taken is None or taken.callsite is None or not _is_part(taken):
+            return None
+        alone = site.caller is not None and is_called_alone(site.caller)
+        if alone or taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
+            return None
+        read = _read_of_both(story, call, mutation, site)
+        return _hazard_of_written(story, call, mutation, taken, read) if read is not None else None
+
+    return first_of_each_line(story.in_place, judge)
 
 
 def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """True if a line has a name for a part and builds on it, and nobody made the memory to be written; where trained
+    leaves lie in it, as `vector_to_parameters` puts them there, a network follows it."""
+    meant = began_as_a_buffer(story, mutation.storage) or mutation.storage in story.trained_memories
     named = story.bindings.written_path(call, mutation.tensor) is not None
-    meant = began_as_a_buffer(story, mutation.storage) or is_there_to_be_written(story, mutation)
-    return named and not meant and not _is_of_parameters(story, mutation) and builds_on_itself(story, call, mutation)
-
-
-def _is_of_parameters(story: Story, mutation: Mutation) -> bool:
-    """True if trained leaves lie in the memory, as `vector_to_parameters` puts them there: a network follows it."""
-    tensors = story.bindings.by_storage.get(mutation.storage, ()) if mutation.storage is not None else ()
-    return any(story.observations[tensor].is_trainable for tensor in tensors if tensor in story.observations)
+    return (
+        named and not meant and not is_there_to_be_written(story, mutation) and builds_on_itself(story, call, mutation)
+    )
 
 
 def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Callsite) -> CallEvent | None:
@@ -180,25 +215,24 @@ def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Calls
 
 
 def _hazard_of_written(story: Story, call: CallEvent, mutation: Mutation, taken: CallEvent, read: CallEvent) -> Hazard:
-    whole, code = (
-        story.bindings.name(taken.inputs[0].tensor),
-        wording.code(taken.callsite.expression if taken.callsite is not None else ""),
+    whole, part = story.bindings.name(taken.inputs[0].tensor), story.bindings.written_path(call, mutation.tensor)
+    code = wording.code(taken.callsite.expression if taken.callsite is not None else "")
+    message = _(
+        "{write} changes `{part}`, which shares the memory of {whole} ({taken} copied nothing), and {read} "
+        "reads the changed values there. PyTorch gives no error."
+    ).format(
+        write=wording.spot(call.callsite),
+        part=part or "",
+        whole=f"`{whole}`" if whole else _("a tensor"),
+        taken=code,
+        read=wording.spot(read.callsite),
     )
     return finding(
         "part-written",
         "warning",
-        message=_(
-            "{write} changes `{part}`, which shares the memory of {whole} ({taken} copied nothing), and {read} "
-            "reads the changed values there. PyTorch gives no error."
-        ).format(
-            write=wording.spot(call.callsite),
-            part=story.bindings.written_path(call, mutation.tensor) or "",
-            whole=f"`{whole}`" if whole else _("a tensor"),
-            taken=code,
-            read=wording.spot(read.callsite),
-        ),
+        message=message,
         fix=_("Change a copy: append `.clone()` to {taken}, or compute a new tensor.").format(taken=code),
-        variable=story.bindings.written_path(call, mutation.tensor),
+        variable=part,
         origin=taken.callsite,
         read=read,
         tensor=mutation.tensor,

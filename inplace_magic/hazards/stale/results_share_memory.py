@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
@@ -38,21 +38,19 @@ class _Kept:
 
 
 def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place."""
+    """Yield one finding for each writing place."""
     seen: set[object] = set()
     for top, (tensor, names) in product(story.tops, story.names.items()):
         kept = _all_kept(story, top, tensor, names)
         kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]
-        for first, second in combinations(kept, 2):
-            found = _overwritten(story, top, tensor, first, second)
+        overwritten = (
+            (first, second, _overwritten(story, top, tensor, first, second)) for first, second in combinations(kept, 2)
+        )
+        cleared = ((first, None, _cleared(story, top, tensor, first)) for first in kept)
+        for first, second, found in chain(overwritten, cleared):
             if found is not None and found[0].site not in seen:
                 seen.add(found[0].site)
-                yield _hazard(story, tensor, first.name, second.name, *found)
-        for first in kept:
-            found = _cleared(story, top, tensor, first)
-            if found is not None and found[0].site not in seen:
-                seen.add(found[0].site)
-                yield _hazard(story, tensor, first.name, None, *found)
+                yield _hazard(story, tensor, first.name, second.name if second is not None else None, *found)
 
 
 def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Kept]:
@@ -92,15 +90,12 @@ def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kep
         return None
     end = second.statement.end_lineno or second.statement.lineno
     after = first.statement.end_lineno or first.statement.lineno
-    writes = (
-        w for w in story.writes_to_memory(meta.storage) if (line := _line(top, w)) is not None and after < line <= end
-    )
-    write = next(writes, None)
-    if write is None:
-        return None
-    for call in story.given_to.get(tensor, ()):
+    places = ((write, top.place(write.site)) for write in story.writes_to_memory(meta.storage))
+    write = next((write for write, place in places if place is not None and after < place.line <= end), None)
+    for call in story.given_to.get(tensor, ()) if write is not None else ():
         place = top.place(call.callsite)
-        if place is None or place.line <= end or not call.looks_at_values or call.index <= write.at:
+        later = place is not None and place.line > end and call.looks_at_values
+        if write is None or place is None or not later or call.index <= write.at:
             continue
         if first.name in variables_read(expressions.parse(place.statement)):
             return write, call
@@ -127,37 +122,25 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
     return None
 
 
-def _line(top: Top, write: Write) -> int | None:
-    place = top.place(write.site)
-    return place.line if place is not None else None
-
-
 def _hazard(story: Story, tensor: int, first: str, second: str | None, write: Write, read: CallEvent) -> Hazard:
-    mutation, call = write.mutation, write.call
-    variable = story.bindings.written_name(call, mutation.tensor) if call is not None and mutation is not None else None
     gradient = next((name for name in story.names.get(tensor, ()) if is_gradient(name)), None)
-    message = (
-        _(
+    if second is not None:
+        message = _(
             "{write} overwrote `{first}` before {read} reads it: `{first}` and `{second}` are one tensor, so "
             "the old values of `{first}` are lost. PyTorch gives no error."
         )
-        if second is not None
-        else _(
+    else:
+        message = _(
             "{write} overwrote `{first}` before {read} reads it: `{first}` is the gradient itself, not a copy. "
             "PyTorch gives no error."
         )
-    )
+    words = {"first": first, "second": second, "read": wording.spot(read.callsite), "write": wording.spot(write.site)}
     return finding(
         CODE,
         "warning",
-        message=message.format(
-            first=first,
-            second=second or "",
-            read=wording.spot(read.callsite),
-            write=wording.spot(write.site),
-        ),
+        message=message.format_map(words),
         fix=_("Keep a copy under the first name: bind `{name}` to a `.clone()`.").format(name=first),
-        variable=variable or gradient or first,
+        variable=story.name_written_by(write) or gradient or first,
         read=read,
         tensor=tensor,
         write=write,

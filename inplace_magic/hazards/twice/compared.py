@@ -7,21 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
-from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.accesses import Write, write_by
 from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, reach_of_write, region_of, same_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.of_origin import (
+    copied_where_taken,
     second_name_copied,
     snapshot_taken,
     state_copied_where_taken,
 )
+from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.references.owners import owners_of
-from inplace_magic.hazards.references.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.twice.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient
@@ -58,7 +60,7 @@ def compared_with_itself(story: Story) -> Iterator[Compared]:
         if not (compares or before) or not _two_ways(story, call, one, other):
             continue
         taken = second_taken(story, call)
-        scaling = Write(None, None, before.index, before, before.mutations[0], before.callsite) if before else None
+        scaling = write_by(before, before.mutations[0]) if before else None
         write = scaling or _write_between(story, call, taken)
         if write is not None:
             yield Compared(call, write, taken)
@@ -117,7 +119,7 @@ def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
         return False
     written = story.bindings.written_path(write.call, write.mutation.tensor)
     if at != write.site:  # a function wrote what it was handed, as in `u = normalize(x, out=u)`
-        handed = owners_of(story, write.call, write.mutation, written)
+        handed = owners_of(story, write.call, write.mutation)
         written = next((owned.path for owned in handed if owned.site == at), None)
     return written is not None and written == names[1] != names[0]
 
@@ -233,6 +235,11 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
     )
 
 
+def _copied_where_kept(write: Written) -> Fix | None:
+    """``state["previous"] = grad.clone()``: a copy of what belongs to no graph."""
+    return copied_where_taken(write) if write.meta is not None and not write.meta.requires_grad else None
+
+
 RULES = (
     row(
         "same-memory-compared",
@@ -242,5 +249,6 @@ RULES = (
         second_name_copied,
         state_copied_where_taken,
         slot_bound_anew,
+        _copied_where_kept,
     ),
 )

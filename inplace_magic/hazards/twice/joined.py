@@ -10,27 +10,26 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
-from inplace_magic.hazards.references.rereading import is_no_tensor
-from inplace_magic.hazards.references.second_sides import place_of, ran_between
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import _
+from inplace_magic.hazards.references.rereading import ran_between
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.twice.second_sides import place_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
+from inplace_magic.source.operands import is_no_tensor
 
 _Memory = tuple[int | None, Region | None, int | None]
 _Named = tuple[TensorMetadata, str]
 """A tensor and the name by which a line gives it."""
 
 
-def joined_with_itself(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place."""
+def joined_with_itself(story: Story) -> Iterator[Found]:
+    """Yield the formulas that join two names of one tensor, with the last write before."""
     if not story.aliases.statements:
         return
-    seen = set()
     calls, statements = (call for call in story.trace.calls if call.callsite is not None), _statements(story)
     saying = _saying_both(story, statements)
     for number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]) if saying else ():
@@ -39,9 +38,16 @@ def joined_with_itself(story: Story) -> Iterator[Hazard]:
         for call, pair in _joined(list(group)):
             alias = _second_name(story, call, {name for _meta, name in pair})
             write = _written_since(story, call, pair, alias) if alias is not None else None
-            if alias is not None and write is not None and write.site not in seen:
-                seen.add(write.site)
-                yield _hazard(story, call, pair[0][0].tensor, alias, write)
+            if alias is not None and write is not None and call.callsite is not None:
+                words = {
+                    "one": alias.target,
+                    "other": alias.source,
+                    "alias": wording.code(alias.text),
+                    "number": alias.line,
+                    "code": wording.code(f"{alias.text}.clone()"),
+                }
+                named = place_of(alias, call.callsite)
+                yield Found({"line": call, "write": write, "named": named}, pair[0][0].tensor, alias.target, words)
 
 
 def _statements(story: Story) -> dict[int, int]:
@@ -148,29 +154,18 @@ def _written_since(story: Story, call: CallEvent, pair: list[_Named], alias: Ali
     return last if (taken and max(taken) < last.at) or (not taken and began) else None
 
 
-def _hazard(story: Story, call: CallEvent, tensor: int, alias: AliasStatement, write: Write) -> Hazard:
-    site = call.callsite
-    return finding(
+RULES = rules_of(
+    Row(
         "joined-with-itself",
         "warning",
-        message=_(
+        joined_with_itself,
+        Calls(write="write", read="line", origin="named"),
+        message=N_(
             "{line} computes with `{one}` and `{other}` as if they were two tensors, but {alias} (line {number}) made "
             "no copy: what {write} wrote is in both. PyTorch gives no error."
-        ).format(
-            line=wording.spot(site),
-            one=alias.target,
-            other=alias.source,
-            alias=wording.code(alias.text),
-            number=alias.line,
-            write=wording.spot(write.site),
         ),
-        fix=_("Make a copy where the second name is given: {code}.").format(code=wording.code(f"{alias.text}.clone()")),
-        variable=alias.target,
-        origin=place_of(alias, site) if site is not None else None,
-        read=call,
-        tensor=tensor,
-        write=write,
-    )
-
-
-RULES = (row("joined-with-itself", "warning", joined_with_itself, copied_where_taken, gives_way=True),)
+        fix=N_("Make a copy where the second name is given: {code}."),
+        ways=(copied_where_taken,),
+        gives_way=True,
+    ),
+)

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.rule import row
-from inplace_magic.language import _
+from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 
 
-def updated_again(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that a backward ran again, and that builds on what it wrote in the forward."""
+def updated_again(story: Story) -> Iterator[Found]:
+    """Yield the writes that a backward ran again, and that build on what they wrote in the forward."""
     before: dict[tuple[int | None, str], CallEvent] = {}
-    seen = set()
     for call in story.writing:
         if call.error is not None or call.callsite is None or call.does("repeatable"):
             continue
         for mutation in call.mutations:
-            key, line = (mutation.storage, call.name), (call.callsite.cell, call.callsite.file, call.callsite.line)
+            key = mutation.storage, call.name
             recomputed = call.parent is not None and call.parent in story.backwards
             backward = story.calls.get(call.parent) if recomputed and call.parent is not None else None
             if backward is None:
                 before[key] = call
                 continue
             first = before.get(key)
-            if first is None or line in seen or not _is_again(first, call, backward):
+            if first is None or not _is_again(first, call, backward):
                 continue
             if _is_state(story, mutation) and _matters(story, call, mutation):
-                seen.add(line)
-                yield _hazard(story, first, call, mutation, backward)
+                blamed = Write(None, None, first.index, first, None, _blamed(first, call, backward))
+                name = story.bindings.name(mutation.tensor) or story.bindings.written_name(call, mutation.tensor)
+                yield Found({"line": blamed, "again": call, "backward": backward}, mutation.tensor, name)
 
 
 def _is_again(first: CallEvent, call: CallEvent, backward: CallEvent) -> bool:
@@ -59,13 +58,8 @@ def _matters(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     does in evaluation."""
     if call.callsite is not None and call.callsite.direct:
         return True
-    reads = (
-        read
-        for tensor in story.bindings.by_storage.get(mutation.storage or -1, ())
-        for read in story.given_between(tensor, call.index, len(story.calls))
-        if read.kind != "query"
-    )
-    return any(all(other.storage != mutation.storage for other in read.mutations) for read in reads)
+    later = (read for read in story.given_memory(mutation.storage) if read.index > call.index and read.kind != "query")
+    return any(all(other.storage != mutation.storage for other in read.mutations) for read in later)
 
 
 def _blamed(first: CallEvent, call: CallEvent, backward: CallEvent) -> Callsite | None:
@@ -77,27 +71,18 @@ def _blamed(first: CallEvent, call: CallEvent, backward: CallEvent) -> Callsite 
     return site
 
 
-def _hazard(story: Story, first: CallEvent, call: CallEvent, mutation: Mutation, backward: CallEvent) -> Hazard:
-    name = story.bindings.name(mutation.tensor) or story.bindings.written_name(call, mutation.tensor)
-    blamed = _blamed(first, call, backward)
-    return Hazard(
-        code="updated-again",
-        severity="silent",
-        message=_(
+RULES = rules_of(
+    Row(
+        "updated-again",
+        "silent",
+        updated_again,
+        Calls(write="line", also="again"),
+        message=N_(
             "{line} updates {tensor} in the forward, and again when {backward} recomputes the function for its "
             "activations: each batch counts twice. PyTorch gives no error."
-        ).format(
-            line=wording.spot(blamed),
-            tensor=f"`{name}`" if name else _("a buffer"),
-            backward=wording.spot(backward.callsite),
         ),
-        fix=_("Move the update out of the checkpointed function: do it before or after the call of `checkpoint`."),
-        variable=name,
-        mutation=blamed,
-        mutations=tuple(place for place in (first.callsite, call.callsite) if place is not None),
-        tensor=mutation.tensor,
-        call=first.index,
-    )
-
-
-RULES = (row("updated-again", "silent", updated_again),)
+        fix=N_("Move the update out of the checkpointed function: do it before or after the call of `checkpoint`."),
+        nameless=N_("a buffer"),
+    ),
+    every_call=True,
+)

@@ -25,7 +25,7 @@ from inplace_magic.postmortem.flow.values import (
     parts,
 )
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING, OPERATORS, SETITEM
-from inplace_magic.postmortem.reading import Missing, is_a, lookup
+from inplace_magic.postmortem.reading import MISSING, is_a, lookup
 
 
 def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
@@ -95,7 +95,7 @@ def _set_as_made(machine: Machine, made: Instance, live: Any, depth: int) -> Non
     machine.owners[id(live)] = live
     for attribute, held in made.attributes.items():
         now = lookup(live, attribute)
-        if now is Missing or issubclass(type(now), torch.Tensor):
+        if now is MISSING or issubclass(type(now), torch.Tensor):
             machine.heap[id(live), attribute] = held
         elif isinstance(held, (Items, Instance)):
             machine.heap[id(live), attribute] = same_object(machine, held, now, depth - 1)

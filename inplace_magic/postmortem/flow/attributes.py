@@ -25,7 +25,7 @@ from inplace_magic.postmortem.flow.values import (
     parts,
 )
 from inplace_magic.postmortem.flow.vocabulary import PLAIN_ATTRIBUTES
-from inplace_magic.postmortem.reading import Missing, is_a, lookup, of_class, stored
+from inplace_magic.postmortem.reading import MISSING, is_a, lookup, of_class, stored
 
 
 def attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
@@ -74,11 +74,11 @@ def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast
     if is_a(thing, type):
         found = of_class(thing, name)
     elif type(thing) is ModuleType or issubclass(type(thing), ModuleType):
-        found = stored(thing).get(name, Missing)
-        return Method(owner, name) if found is Missing else machine.value_of(found)
+        found = stored(thing).get(name, MISSING)
+        return Method(owner, name) if found is MISSING else machine.value_of(found)
     else:
         found = lookup(thing, name)
-    if found is Missing:
+    if found is MISSING:
         return Method(owner, name)
     receiver = None if is_a(thing, type) else owner
     if not is_a(thing, type) and name in stored(thing):
@@ -92,7 +92,7 @@ def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Fram
     """Return an attribute of the class of an object."""
     if isinstance(kind, Live) and is_a(kind.thing, type):
         found = of_class(kind.thing, name)
-        return Method(owner, name) if found is Missing else _bound(machine, found, owner, owner, name, frame, node)
+        return Method(owner, name) if found is MISSING else _bound(machine, found, owner, owner, name, frame, node)
     if isinstance(kind, Class):
         for statement in kind.node.body:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from inplace_magic.postmortem.flow.assigning import set_attribute
 from inplace_magic.postmortem.flow.attributes import attribute
@@ -23,7 +22,7 @@ from inplace_magic.postmortem.flow.values import (
     Value,
     either,
 )
-from inplace_magic.postmortem.flow.vocabulary import IN_PLACE_FUNCTIONS, OPERATORS
+from inplace_magic.postmortem.flow.vocabulary import OPERATOR_FUNCTIONS, OPERATORS
 
 _PYTHONS = frozenset(
     ("builtins", "operator", "_operator", "functools", "_functools", "itertools", "copy", "math", "random")
@@ -41,10 +40,10 @@ def builtin(
         return given[0]
     if module not in _PYTHONS:
         return None
-    if name in IN_PLACE_FUNCTIONS and given:
-        nodes = frozenset(OPERATORS[IN_PLACE_FUNCTIONS[name]])
-        machine.in_place(node, frame, nodes, *given)
+    if name[:1] == "i" and name[1:] in OPERATOR_FUNCTIONS and given:
+        machine.in_place(node, frame, frozenset(OPERATORS[OPERATOR_FUNCTIONS[name[1:]]]), *given)
         return given[0]
+    any_tensor = any(isinstance(each, Tensors) for each in given)
     lists = [entries_of(machine, each) for each in given]
     if name == "reduce" and len(given) > 1:
         entries = [*given[2:], *(lists[1] or [machine.fresh(), machine.fresh()])]
@@ -92,7 +91,7 @@ def builtin(
     if name in ("abs", "pow", "max", "min", "next"):
         if name == "next":
             return either(*lists[0]) if lists and lists[0] else machine.fresh()
-        return machine.operation(node, frame, frozenset(("Abs", "Pow")), *given) if _any_tensor(given) else UNKNOWN
+        return machine.operation(node, frame, frozenset(("Abs", "Pow")), *given) if any_tensor else UNKNOWN
     if name == "vars" and given and isinstance(given[0], (Live, Instance)):
         return given[0]
     if name in ("deepcopy", "copy") and given:
@@ -101,7 +100,9 @@ def builtin(
         return machine.operation(node, frame, frozenset(("Clone",)), *given)
     if name in ("super", "object", "type"):
         return Method(machine.find("self", frame) if name == "super" else None, name)
-    return _arithmetic(machine, name, given, node, frame)
+    if name in OPERATOR_FUNCTIONS and any_tensor:
+        return machine.operation(node, frame, frozenset(OPERATORS[OPERATOR_FUNCTIONS[name]]), *given)
+    return UNKNOWN
 
 
 def _range(machine: Machine, given: list[Value]) -> Value:
@@ -115,14 +116,3 @@ def _range(machine: Machine, given: list[Value]) -> Value:
 
 
 _MOST_NUMBERS = 64
-
-
-def _arithmetic(machine: Machine, name: str, given: list[Value], node: ast.expr, frame: Frame) -> Value:
-    names = {"add": "Add", "sub": "Sub", "mul": "Mult", "truediv": "Div", "matmul": "MatMult", "pow": "Pow"}
-    if name in names and _any_tensor(given):
-        return machine.operation(node, frame, frozenset(OPERATORS[names[name]]), *given)
-    return UNKNOWN
-
-
-def _any_tensor(values: list[Value]) -> Any:
-    return any(isinstance(each, Tensors) for each in values)

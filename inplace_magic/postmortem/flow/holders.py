@@ -89,6 +89,3 @@ def _inside(value: Value) -> Iterator[tuple[object, Value]]:
         yield from value.named
     elif isinstance(value, Method) and value.base is not None:
         yield value.name, value.base
-
-
-__all__ = ["holders"]

@@ -10,11 +10,13 @@ import torch
 from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import Machine
-from inplace_magic.postmortem.flow.modules import call_module, modules_of
+from inplace_magic.postmortem.flow.modules import call_module, modules_of, tensors_of
 from inplace_magic.postmortem.flow.values import NOTHING, UNKNOWN, Constant, Items, Live, Value, either
-from inplace_magic.postmortem.reading import is_a, stored
+from inplace_magic.postmortem.reading import is_a
 
 Named = dict[str, Value]
+_MOST_TENSORS = 4_000
+"""Of a module, after which no further ones are named."""
 
 
 def of_items(machine: Machine, items: Items, name: str, given: list[Value], node: ast.expr) -> Value:
@@ -91,13 +93,9 @@ def _tensors_of(machine: Machine, module: Any, name: str) -> Items:
     tables = ("_parameters", "_buffers") if whole else ("_parameters" if "parameters" in name else "_buffers",)
     pairs: list[tuple[str, Value]] = []
     for prefix, each in modules_of(module):
-        for table in tables:
-            for key, tensor in (stored(each).get(table) or {}).items():
-                if tensor is not None and len(pairs) < 4000:
-                    set_here = machine.heap.get((id(each), key))
-                    through = "detached" if whole else ""
-                    value = set_here if set_here is not None else machine.live(tensor, through)
-                    pairs.append((f"{prefix}{key}", value))
+        for table in tables if len(pairs) < _MOST_TENSORS else ():
+            found = tensors_of(machine, each, table, "detached" if whole else "")
+            pairs += [(f"{prefix}{key}", value) for key, value in found.items()]
     if name.startswith("named_"):
         return Items([Items([Constant(key), value]) for key, value in pairs])
     keys: list[object] | None = [key for key, _ in pairs] if whole else None

@@ -23,9 +23,10 @@ from inplace_magic.postmortem.flow.values import (
     memories_in,
     parts,
 )
-from inplace_magic.postmortem.flow.vocabulary import MODULE_FUNCTIONS, nodes_of
-from inplace_magic.postmortem.reading import Missing, is_a, module_of, name_of, of_class, stored
+from inplace_magic.postmortem.flow.vocabulary import layer_nodes
+from inplace_magic.postmortem.reading import MISSING, is_a, module_of, name_of, of_class, stored
 
+_TABLES = ("_parameters", "_buffers")
 _MOST_INSIDE = 500
 """Modules inside one that are looked at for ``inplace=True``."""
 
@@ -40,13 +41,9 @@ def call_module(
     made = _forward(machine, module, given, named, node, frame)
     for hook in _hooks(machine, module, "register_forward_hook", "_forward_hooks"):
         changed = machine.apply(machine, hook, [Live(module), Items(list(given)), made], {}, node, frame)
-        if isinstance(changed, Tensors) and _is_followed(hook):
+        if isinstance(changed, Tensors) and isinstance(hook, Function):
             made = changed
     return made
-
-
-def _is_followed(hook: Value) -> bool:
-    return isinstance(hook, Function)
 
 
 def _hooks(machine: Machine, module: Any, method: str, table: str) -> list[Value]:
@@ -61,10 +58,7 @@ def _hooks(machine: Machine, module: Any, method: str, table: str) -> list[Value
 def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr, frame: Frame) -> None:
     """The hook of ``spectral_norm`` as it was before parametrizations writes two buffers."""
     if isinstance(hook, Live) and name_of(type(hook.thing)) == "SpectralNorm":
-        buffers = stored(module).get("_buffers") or {}
-        machine.write(
-            node, frame, None, *(machine.live(each) for each in buffers.values() if each is not None), recorded=False
-        )
+        machine.write(node, frame, None, *tensors_of(machine, module, "_buffers").values(), recorded=False)
 
 
 def _forward(
@@ -84,11 +78,8 @@ def _forward(
             value = call_module(machine, child, [value], {}, node, frame)
         return value
     name = name_of(type(module))
-    held = [_tensors_of(machine, module, table) for table in ("_parameters", "_buffers")]
-    tensors = [each for table in held for each in table]
-    nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
-    if not module_of(type(module)).startswith("torch.nn.modules."):
-        nodes = None
+    tensors = [each for table in _TABLES for each in tensors_of(machine, module, table).values()]
+    nodes = layer_nodes(name) if module_of(type(module)).startswith("torch.nn.modules.") else None
     if own.get("inplace") is True and given:
         machine.in_place(node, frame, nodes, given[0])
         return given[0]
@@ -98,7 +89,7 @@ def _forward(
         return Tensors(memories_in(*given[:1]), "view") if given else NOTHING
     children = [each for _name, each in modules_of(module)][1:_MOST_INSIDE]
     inside = [each for each in children if stored(each).get("inplace") is True]
-    below = [each for child in children for each in _tensors_of(machine, child, "_parameters")]
+    below = [each for child in children for each in tensors_of(machine, child, "_parameters").values()]
     made = machine.operation(node, frame, nodes, *given, *named.values(), *tensors, *below)
     if inside:
         within = machine.operation(node, frame, None, *given)
@@ -127,13 +118,13 @@ def modules_of(module: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def _tensors_of(machine: Machine, module: Any, table: str) -> list[Value]:
-    """Return a module's own tensors, as the text set them last."""
-    found: list[Value] = []
-    for name, tensor in (stored(module).get(table) or {}).items():
-        if tensor is not None:
-            found.append(machine.heap.get((id(module), name)) or machine.live(tensor))
-    return found
+def tensors_of(machine: Machine, module: Any, table: str, through: str = "") -> dict[str, Value]:
+    """Return a module's own tensors by their names, as the text set them last."""
+    return {
+        name: machine.heap.get((id(module), name)) or machine.live(tensor, through)
+        for name, tensor in (stored(module).get(table) or {}).items()
+        if tensor is not None
+    }
 
 
 def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, frame: Frame) -> Value | None:
@@ -154,7 +145,7 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
 
 def construct(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value | None:
     """Return an object of a class of PyTorch's; None for other classes."""
-    if of_class(kind, "param_groups") is Missing and issubclass(kind, torch.optim.Optimizer):
+    if of_class(kind, "param_groups") is MISSING and issubclass(kind, torch.optim.Optimizer):
         if machine.texts.is_users(_file_of(kind)):
             return None
         return Stepping(memories_in(*given[:1], *(named[n] for n in ("params",) if n in named)))
@@ -211,7 +202,7 @@ def call_made(
             value = machine.apply(machine, child, [value], {}, node, frame)
         return value
     name = name_of(made.kind.thing) if isinstance(made.kind, Live) else ""
-    nodes = nodes_of(MODULE_FUNCTIONS[name]) if name in MODULE_FUNCTIONS else None
+    nodes = layer_nodes(name)
     flag = made.attributes.get("inplace")
     if isinstance(flag, Constant) and flag.known and flag.value and given:
         machine.in_place(node, frame, nodes, given[0])

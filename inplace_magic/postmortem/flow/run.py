@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,9 +17,9 @@ from inplace_magic.postmortem.flow.expressions import evaluate, item
 from inplace_magic.postmortem.flow.holders import holders
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import execute
-from inplace_magic.postmortem.flow.values import Items, Tensors, Value
+from inplace_magic.postmortem.flow.values import Env, Items, Tensors, Value
 from inplace_magic.postmortem.memory import Memory, memory_of
-from inplace_magic.postmortem.reading import Missing, lookup
+from inplace_magic.postmortem.reading import MISSING, lookup
 from inplace_magic.source.variables import variables_bound
 
 
@@ -85,10 +86,7 @@ def _programs(machine: Machine, failure: Failure) -> None:
         for number, (filename, tree) in enumerate(ran, 1):
             machine.failing = failing if number == len(ran) else None
             machine.doubted = failing if number < len(ran) else None
-            machine.once = machine.sure = True
-            frame = Frame(filename, "<module>", top, None)
-            machine.frames[:] = [frame]
-            execute(machine, tree.body, frame)
+            _module(machine, filename, tree, top)
         machine.failing = failing
         if machine.snapshot is None:
             _from_the_frames(machine, failure)
@@ -101,8 +99,9 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
     that imports or runs a file, for example."""
     for each in failure.frames:
         if not each.code.co_flags & inspect.CO_OPTIMIZED:
-            if each.globals is not failure.namespace:
-                _from_a_module(machine, failure, each)
+            text = failure.texts.text(each.code.co_filename)
+            if each.globals is not failure.namespace and text is not None and text.tree is not None:
+                _module(machine, each.code.co_filename, text.tree, machine.module_env(each.globals))
             if machine.snapshot is not None:
                 return
             continue
@@ -111,9 +110,9 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
             continue
         env = machine.env(machine.module_env(each.globals), each.names or None)
         frame = Frame(each.code.co_filename, found.name, env, None)
-        arguments = found.node.args
+        arguments, given_anew = found.node.args, variables_bound(found.node)
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            known = argument.arg in each.names and not _is_bound(found.node, argument.arg)
+            known = argument.arg in each.names and argument.arg not in given_anew
             env.names[argument.arg] = machine.value_of(each.names[argument.arg]) if known else machine.fresh()
         machine.frames[:] = [frame]
         execute(machine, found.node.body, frame)
@@ -121,18 +120,11 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
             return
 
 
-def _from_a_module(machine: Machine, failure: Failure, ran: UserFrame) -> None:
-    text = failure.texts.text(ran.code.co_filename)
-    if text is not None and text.tree is not None:
-        machine.once = machine.sure = True
-        frame = Frame(ran.code.co_filename, "<module>", machine.module_env(ran.globals), None)
-        machine.frames[:] = [frame]
-        execute(machine, text.tree.body, frame)
-
-
-def _is_bound(node: Any, name: str) -> bool:
-    """True if a function gives a parameter another value."""
-    return name in variables_bound(node)
+def _module(machine: Machine, filename: str, tree: ast.Module, names: Env) -> None:
+    machine.once = machine.sure = True
+    frame = Frame(filename, "<module>", names, None)
+    machine.frames[:] = [frame]
+    execute(machine, tree.body, frame)
 
 
 def _led(machine: Machine, snapshot: Snapshot | None) -> dict[int, frozenset[Memory]]:
@@ -149,7 +141,7 @@ def _led(machine: Machine, snapshot: Snapshot | None) -> dict[int, frozenset[Mem
         thing = machine.owners.get(owner)
         if thing is not None and isinstance(key, str) and not key.startswith("<"):
             found = lookup(thing, key)
-            if found is not Missing:
+            if found is not MISSING:
                 _compare(value, found, led, 2)
     return {number: frozenset(each) for number, each in led.items()}
 

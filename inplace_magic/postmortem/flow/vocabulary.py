@@ -49,17 +49,17 @@ OPERATORS = {
     "MatMult": ("Mm", "Bmm", "Mv", "Dot", "UnsafeView", "Addmm", "Squeeze", "Matmul"),
 }
 """Nodes of an operator, by the name of its class in ``ast``; those of bits make none."""
-IN_PLACE_FUNCTIONS = {
-    "iadd": "Add",
-    "isub": "Sub",
-    "imul": "Mult",
-    "itruediv": "Div",
-    "ipow": "Pow",
-    "imatmul": "MatMult",
-    "imod": "Mod",
-    "ifloordiv": "FloorDiv",
+OPERATOR_FUNCTIONS = {
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mult",
+    "truediv": "Div",
+    "pow": "Pow",
+    "matmul": "MatMult",
+    "mod": "Mod",
+    "floordiv": "FloorDiv",
 }
-"""Functions of ``operator`` that write their first argument."""
+"""Operators by their function in ``operator``; with an ``i`` before its name it writes its first argument."""
 KEEP_NOTHING = frozenset(("Add", "Sub", "Rsub", "Neg", "Zero", "Fill", "Copy", "CopyBackwards", "CopySlices"))
 """Nodes that keep no tensor."""
 SETITEM = frozenset(("CopySlices", "IndexPut", "Copy", "Fill", "MaskedFill", "IndexFill"))
@@ -76,8 +76,8 @@ NODES: dict[str, frozenset[str]] = {
     **{name: frozenset(made) for name, made in _table(_SECTIONS["nodes"]).items()},
 }
 """Nodes by the name of a function or method that makes none but these."""
-MODULE_FUNCTIONS = {layer: made[0] for layer, made in _table(_SECTIONS["layers"]).items()}
-"""The function that a layer of ``torch.nn`` calls; a layer without an entry can make any node."""
+_LAYERS = {layer: made[0] for layer, made in _table(_SECTIONS["layers"]).items()}
+"""The function that a layer of ``torch.nn`` calls."""
 
 
 @lru_cache(maxsize=1024)
@@ -85,6 +85,11 @@ def nodes_of(name: str) -> frozenset[str]:
     """Return the nodes that a function or method of this name makes, without ``Backward0``."""
     bare = name.strip("_").removeprefix("foreach_") or name
     return NODES.get(bare) or own_node(bare)
+
+
+def layer_nodes(layer: str) -> frozenset[str] | None:
+    """Return the nodes that a layer of this class makes; None: any."""
+    return nodes_of(_LAYERS[layer]) if layer in _LAYERS else None
 
 
 def bare_node(name: str) -> str:

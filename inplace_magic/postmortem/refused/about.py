@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inplace_magic.language import _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import Bound, History
 from inplace_magic.postmortem.refused.subjects import Fits, Subject, origin_of, subject_of
@@ -25,7 +24,7 @@ from inplace_magic.record.places import Callsite
 @dataclass(frozen=True)
 class About:
     """A kind of errors about one tensor. Sentences are marked for the catalogues; they may name ``{line}``,
-    ``{tensor}``, ``{name}``, ``{origin}`` and what `facts` gives."""
+    ``{tensor}``, ``{name}``, ``{origin}``, the groups of the pattern, and what `facts` gives."""
 
     code: str
     pattern: str
@@ -35,12 +34,12 @@ class About:
     what: str
     why: str
     fix: str
-    written: bool = False
-    """Whether it is the tensor that the line writes."""
     group: str | None = None
     """The group of the error's text that has the last part of the tensor's name, where it tells."""
     made_it: bool = False
     """Whether the cause is the line that gave the tensor, and not the line that raised."""
+    written: bool = True
+    """Whether it is the tensor that the line writes, where the line is the cause."""
     facts: Callable[[Failure, Any], dict[str, str]] = lambda failure, tensor: {}
     cure: Callable[[Failure, Subject, Bound | None], str | None] = lambda failure, subject, made: None
     """Another sentence in the place of `fix`, where the program tells which one helps."""
@@ -53,7 +52,7 @@ class About:
     def __call__(self, failure: Failure) -> Answer:
         """Return the answer."""
         history = History(failure)
-        subject = subject_of(history, self.fits, written=self.written)
+        subject = subject_of(history, self.fits, written=self.written and not self.made_it)
         if subject is not None and self.group is not None:
             last = (subject.path or "").rpartition(".")[2]
             subject = subject if last == failure.match[self.group] else replace(subject, path=None)
@@ -61,6 +60,7 @@ class About:
         made_at = history.site(made.step) if made is not None else None
         path = subject.path if subject is not None else None
         told = {
+            **failure.match.groupdict(""),
             "line": words.spot(failure.place),
             "tensor": words.tensor(path),
             "name": path or _("it"),

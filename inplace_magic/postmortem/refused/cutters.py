@@ -78,26 +78,20 @@ def _is_integer(call: ast.Call) -> bool:
     return any(name in _INTEGERS or name.startswith(("int", "uint")) for name in names)
 
 
-def switching_block(around: tuple[ast.AST, ...]) -> ast.With | ast.AsyncWith | None:
-    """Return the innermost ``with`` block that switches recording off; None where one inside it switches it on."""
+def switch_around(around: tuple[ast.AST, ...]) -> tuple[ast.With | ast.AsyncWith, bool] | None:
+    """Return the innermost ``with`` block about recording, and whether it switches recording on."""
     for node in reversed(around):
         for item in reversed(node.items) if isinstance(node, (ast.With, ast.AsyncWith)) else ():
-            if _name(item.context_expr) == "enable_grad":
-                return None
-            if switches_off(item.context_expr) and isinstance(node, (ast.With, ast.AsyncWith)):
-                return node
+            on = _name(item.context_expr) == "enable_grad"
+            if isinstance(node, (ast.With, ast.AsyncWith)) and (on or switches_off(item.context_expr)):
+                return node, on
     return None
 
 
-def switches_on(around: tuple[ast.AST, ...]) -> bool:
-    """True if the innermost ``with`` block about recording switches it on."""
-    for node in reversed(around):
-        for item in reversed(node.items) if isinstance(node, (ast.With, ast.AsyncWith)) else ():
-            if _name(item.context_expr) == "enable_grad":
-                return True
-            if switches_off(item.context_expr):
-                return False
-    return False
+def switching_block(around: tuple[ast.AST, ...]) -> ast.With | ast.AsyncWith | None:
+    """Return the innermost ``with`` block that switches recording off; None where one inside it switches it on."""
+    found = switch_around(around)
+    return found[0] if found is not None and not found[1] else None
 
 
 def switching_decorator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import About
 from inplace_magic.postmortem.refused.facts import untracked
@@ -107,17 +106,7 @@ def _filled(table: dict[str, str], cut: Cut) -> str:
     return _(table[cut.how]).format(line=words.spot(cut.site), code=words.code(cut.code))
 
 
-_INPUT = About(
-    "input-without-gradient",
-    r"One of the differentiated (?:Tensors|Variables) does not require grad",
-    untracked,
-    N_("{line} asks for the gradient with respect to {tensor}, which does not require grad."),
-    N_("Autograd records only operations on tensors that require grad."),
-    N_("Set `requires_grad=True` where `{name}` is made, before anything is computed from it."),
-    made_it=True,
-)
-
-ENDED: tuple[Kind, ...] = (
+ENDED: tuple[Kind | About, ...] = (
     Kind(
         CODE,
         re.compile(
@@ -126,5 +115,13 @@ ENDED: tuple[Kind, ...] = (
         explain_no_graph,
         _WHY,
     ),
-    _INPUT.kind,
+    About(
+        "input-without-gradient",
+        r"One of the differentiated (?:Tensors|Variables) does not require grad",
+        untracked,
+        N_("{line} asks for the gradient with respect to {tensor}, which does not require grad."),
+        N_("Autograd records only operations on tensors that require grad."),
+        N_("Set `requires_grad=True` where `{name}` is made, before anything is computed from it."),
+        made_it=True,
+    ),
 )

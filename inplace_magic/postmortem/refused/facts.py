@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
-from inplace_magic.capture.naming.reach import Kinds
+import torch
 
+from inplace_magic.capture.naming.reach import Kinds, walk
+from inplace_magic.capture.torch import describe
 
-@cache
-def kinds() -> Kinds:
-    """What a tensor and a module of PyTorch's is."""
-    import torch
-
-    indexed = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
-    return Kinds(torch.Tensor, torch.nn.Module, indexed, ("_parameters", "_buffers", "_modules"))
+_INDEXED = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
+KINDS = Kinds(torch.Tensor, torch.nn.Module, _INDEXED, ("_parameters", "_buffers", "_modules"))
+"""What a tensor and a module of PyTorch's is."""
 
 
 def is_tensor(value: object) -> bool:
     """True if it is a tensor of PyTorch's."""
-    return issubclass(type(value), kinds().tensor)
+    return issubclass(type(value), torch.Tensor)
 
 
-def tracked(tensor: Any) -> bool:
-    """True if autograd follows a tensor."""
-    from inplace_magic.capture.torch import describe
+def is_module(value: object) -> bool:
+    """True if it is a module of PyTorch's."""
+    return issubclass(type(value), torch.nn.Module)
 
-    return describe.requires_grad(tensor)
+
+def parameters_of(module: object, path: str = "") -> dict[str, Any]:
+    """Return the parameters of a module by their paths."""
+    return {name: each for _, name, each in walk(path, module, KINDS) if type(each).__name__ == "Parameter"}
+
+
+tracked: Callable[[Any], bool] = describe.requires_grad
+"""True if autograd follows a tensor."""
 
 
 def untracked(tensor: Any) -> bool:
@@ -36,45 +41,33 @@ def untracked(tensor: Any) -> bool:
 
 def computed(tensor: Any) -> bool:
     """True if autograd follows it and an operation made it. A view's node is not asked for: reading makes it anew."""
-    from inplace_magic.capture.torch import describe
-
-    return describe.requires_grad(tensor) and (describe.is_view(tensor) or not describe.is_leaf(tensor))
+    return tracked(tensor) and (describe.is_view(tensor) or not describe.is_leaf(tensor))
 
 
 def leaf(tensor: Any) -> bool:
     """True if it is a leaf that requires grad, or a view of one."""
-    from inplace_magic.capture.torch import describe
-
     base = owner_of(tensor)
-    return base is not None and describe.requires_grad(base) and describe.is_leaf(base)
+    return base is not None and tracked(base) and describe.is_leaf(base)
 
 
 def owner_of(tensor: Any) -> Any:
     """Return the tensor whose memory a view shows; of any other tensor itself."""
-    from inplace_magic.capture.torch import describe
-
     return describe.base(tensor) if describe.is_view(tensor) else tensor
 
 
-def view(tensor: Any) -> bool:
-    """True if autograd takes it for a view."""
-    from inplace_magic.capture.torch import describe
-
-    return describe.is_view(tensor)
+def plain(tensor: Any) -> bool:
+    """True if it is no stand-in of `torch.func` for another tensor, as `vmap` and `grad` make of their arguments."""
+    return not describe.attempt(lambda: describe.is_wrapped(tensor))
 
 
 def made_in_inference_mode(tensor: Any) -> bool:
     """True if it is an inference tensor."""
-    from inplace_magic.capture.torch import describe
-
     with describe.NO_SUBCLASS_CODE():
         return bool(describe.attempt(lambda: tensor.is_inference()))
 
 
 def repeats_elements(tensor: Any) -> bool:
     """True if one element of memory stands for several positions."""
-    from inplace_magic.capture.torch import describe
-
     layout = describe.layout(tensor)
     pairs = zip(layout.shape or (), layout.strides or (), strict=False)
     return any(size > 1 and step == 0 for size, step in pairs)
@@ -82,16 +75,12 @@ def repeats_elements(tensor: Any) -> bool:
 
 def integer(tensor: Any) -> bool:
     """True if its numbers are known to be neither floating point nor complex."""
-    from inplace_magic.capture.torch import describe
-
     dtype = describe.layout(tensor).dtype
     return dtype is not None and not (dtype.is_floating_point or dtype.is_complex)
 
 
 def is_one_real_number(tensor: Any) -> bool | None:
     """True if backward can begin at it without being told weights; None where its shape is unknown."""
-    from inplace_magic.capture.torch import describe
-
     layout = describe.layout(tensor)
     if layout.shape is None or layout.dtype is None:
         return None
@@ -100,15 +89,11 @@ def is_one_real_number(tensor: Any) -> bool | None:
 
 def shape_of(tensor: Any) -> str | None:
     """Return its shape as a reader writes it: ``[3, 1]``."""
-    from inplace_magic.capture.torch import describe
-
     shape = describe.layout(tensor).shape
     return None if shape is None else str(list(shape))
 
 
 def dtype_of(tensor: Any) -> str | None:
     """Return its dtype: ``torch.int64``."""
-    from inplace_magic.capture.torch import describe
-
     dtype = describe.layout(tensor).dtype
     return None if dtype is None else str(dtype)

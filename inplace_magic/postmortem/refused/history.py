@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +31,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _BRANCHES = (ast.If, ast.Match, ast.ExceptHandler)
 _INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>")
 _MOST_STEPS = 5_000
+_MOST_CALLERS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +143,18 @@ class History:
 
     def bindings(self, path: str, frame: int) -> Iterator[Bound]:
         """Yield all of them, the latest first."""
-        for step in self.steps(frame):
-            for name, value, how in step.bound:
-                if name == path:
-                    yield Bound(path, value, how, step, frame)
+        return bindings_in(self.steps(frame), path, frame)
+
+    def origin(self, path: str, frame: int) -> Bound | None:
+        """Return the same, and of an argument that is a name or path what gave the caller's its value, and so on."""
+        found = self.binding(path, frame)
+        for _step in range(_MOST_CALLERS):
+            given = path_text(found.value) if found is not None and found.how == "argument" else None
+            outer = self.binding(given, found.frame or 0) if found is not None and given is not None else None
+            if outer is None:
+                break
+            found = outer
+        return found
 
     def _argument(self, path: str, frame: int) -> Bound | None:
         frames = self.failure.frames
@@ -157,8 +166,9 @@ class History:
         if given is None or not isinstance(statement, ast.AST):
             return None
         node = ast.copy_location(ast.Expr(given), given)
-        node.lineno = outer.place.line
-        node.end_lineno, node.col_offset, node.end_col_offset = outer.place.end_line, 0, 0
+        place = outer.place
+        node.lineno, node.end_lineno = place.line, place.end_line
+        node.col_offset, node.end_col_offset = place.column or 0, place.end_column or 0
         step = Step(node, outer.code.co_filename, outer.place.function, (), outer.place.caller)
         return Bound(path, given, "argument", step, frame - 1)
 
@@ -197,6 +207,14 @@ class History:
         for filename, tree in reversed(list(texts.programs(top))):
             found.setdefault(filename, tree)
         return list(found.items())
+
+
+def bindings_in(steps: Iterable[Step], path: str, frame: int | None) -> Iterator[Bound]:
+    """Yield what among some statements gave a name or path its value."""
+    for step in steps:
+        for name, value, how in step.bound:
+            if name == path:
+                yield Bound(path, value, how, step, frame)
 
 
 def steps_in(tree: ast.AST, filename: str) -> Iterator[Step]:

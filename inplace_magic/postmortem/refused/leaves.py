@@ -7,7 +7,6 @@ from typing import Any
 
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import About
 from inplace_magic.postmortem.refused.facts import computed, dtype_of, integer, leaf, owner_of, tracked, untracked
@@ -43,105 +42,92 @@ _LEAF_FIX = N_(
     "the computation, write "
     "into a copy: `{name}.clone()`."
 )
-_LEAF = About(
-    "leaf-written",
-    r"a leaf Variable that requires grad (?:is being|has been) used in an in-place",
-    leaf,
-    N_("{line} writes {tensor}, a leaf that requires grad, in place."),
-    _LEAF_WHY,
-    _LEAF_FIX,
-    written=True,
-    cure=_update,
-)
-_VIEW_OF_LEAF = About(
-    "leaf-written",
-    r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place",
-    leaf,
-    N_("{line} writes in place into {tensor}, which is a leaf that requires grad, or a view of one."),
-    _LEAF_WHY,
-    _LEAF_FIX,
-    written=True,
-    cure=_update,
-)
-_FLAG = About(
-    "flag-of-a-result",
-    r"you can only change requires_grad flags of leaf variables",
-    computed,
-    N_("{line} sets `requires_grad` of {tensor}, which an operation made."),
-    N_("The inputs of a result decide whether it requires grad, so only a leaf's flag can be set."),
-    N_(
-        "To continue without its history, write `{name} = {name}.detach()`; to freeze a layer, set the flag of "
-        "its parameters."
-    ),
-    written=True,
-)
-_INTEGER = About(
-    "gradient-of-integers",
-    r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require gradients",
-    integer,
-    N_("{line} asks for gradients of {tensor}, whose dtype is {dtype}."),
-    N_("A gradient is a small change of the values, and integers have none."),
-    N_("Make it a floating point tensor first: `.float()`, or `dtype=torch.float32` where it is made."),
-    written=True,
-    facts=_dtype,
-)
-_HOOK = About(
-    "hook-without-gradient",
-    r"cannot register a hook on a tensor that doesn't require gradient"
-    r"|can't retain_grad on Tensor that has requires_grad=False",
-    untracked,
-    N_("{line} wants the gradient of {tensor}, and {tensor} does not require grad."),
-    N_("Backward computes no gradient for a tensor that does not require grad, so there would never be one."),
-    N_("Set `requires_grad=True` where {tensor} is made, or compute it from a tensor that requires grad."),
-)
-_OPTIMIZER = About(
-    "optimizer-of-a-result",
-    r"can't optimize a non-leaf Tensor",
-    computed,
-    N_("{line} gives an optimizer {tensor}, which is the result of an operation and no leaf."),
-    N_("Backward collects gradients at leaves alone: the optimizer would never see one for a result."),
-    N_(
-        "Make the tensor to be trained the leaf: `{name} = {name}.detach().requires_grad_()`, or convert it "
-        "before `requires_grad` is set."
-    ),
-    made_it=True,
-)
-_PARAMETER = About(
-    "parameter-replaced-by-a-result",
-    r"cannot assign '[\w.]+' (?:as|object to) parameter '(?P<parameter>\w+)' \(",
-    lambda tensor: type(tensor).__name__ == "Parameter",
-    N_("{line} puts a tensor in the place of the parameter {parameter}."),
-    N_(
-        "A module's parameter has to stay a `Parameter`, a leaf that its optimizer knows; a result of "
-        "an operation is none."
-    ),
-    N_(
-        "To change its values, write them in place under `with torch.no_grad():`. To compute the weight in each "
-        "forward, keep it under another name."
-    ),
-    written=True,
-    group="parameter",
-    facts=lambda failure, tensor: {"parameter": f"`{failure.match['parameter']}`"},
-)
-_GRADIENT = About(
-    "gradient-assigned-wrong",
-    r"assigned grad has data of a different|attempting to assign a gradient (?:of size|with)"
-    r"|assigned grad expected to be a Tensor",
-    tracked,
-    N_("{line} gives {tensor} a gradient that does not fit: {reason}."),
-    N_("The gradient of a tensor has its shape, and as a rule its dtype and device."),
-    N_("Give it a gradient like the tensor: `torch.zeros_like({name})` makes one."),
-    written=True,
-    facts=lambda failure, tensor: {"reason": failure.text.strip().partition(". ")[0].rstrip(".")},
-)
 
-LEAVES: tuple[Kind, ...] = (
-    _VIEW_OF_LEAF.kind,
-    _LEAF.kind,
-    _FLAG.kind,
-    _INTEGER.kind,
-    _HOOK.kind,
-    _OPTIMIZER.kind,
-    _PARAMETER.kind,
-    _GRADIENT.kind,
+LEAVES = (
+    About(
+        "leaf-written",
+        r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place",
+        leaf,
+        N_("{line} writes in place into {tensor}, which is a leaf that requires grad, or a view of one."),
+        _LEAF_WHY,
+        _LEAF_FIX,
+        cure=_update,
+    ),
+    About(
+        "leaf-written",
+        r"a leaf Variable that requires grad (?:is being|has been) used in an in-place",
+        leaf,
+        N_("{line} writes {tensor}, a leaf that requires grad, in place."),
+        _LEAF_WHY,
+        _LEAF_FIX,
+        cure=_update,
+    ),
+    About(
+        "flag-of-a-result",
+        r"you can only change requires_grad flags of leaf variables",
+        computed,
+        N_("{line} sets `requires_grad` of {tensor}, which an operation made."),
+        N_("The inputs of a result decide whether it requires grad, so only a leaf's flag can be set."),
+        N_(
+            "To continue without its history, write `{name} = {name}.detach()`; to freeze a layer, set the flag of "
+            "its parameters."
+        ),
+    ),
+    About(
+        "gradient-of-integers",
+        r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require gradients",
+        integer,
+        N_("{line} asks for gradients of {tensor}, whose dtype is {dtype}."),
+        N_("A gradient is a small change of the values, and integers have none."),
+        N_("Make it a floating point tensor first: `.float()`, or `dtype=torch.float32` where it is made."),
+        facts=_dtype,
+    ),
+    About(
+        "hook-without-gradient",
+        r"cannot register a hook on a tensor that doesn't require gradient"
+        r"|can't retain_grad on Tensor that has requires_grad=False",
+        untracked,
+        N_("{line} wants the gradient of {tensor}, and {tensor} does not require grad."),
+        N_("Backward computes no gradient for a tensor that does not require grad, so there would never be one."),
+        N_("Set `requires_grad=True` where {tensor} is made, or compute it from a tensor that requires grad."),
+        written=False,
+    ),
+    About(
+        "optimizer-of-a-result",
+        r"can't optimize a non-leaf Tensor",
+        computed,
+        N_("{line} gives an optimizer {tensor}, which is the result of an operation and no leaf."),
+        N_("Backward collects gradients at leaves alone: the optimizer would never see one for a result."),
+        N_(
+            "Make the tensor to be trained the leaf: `{name} = {name}.detach().requires_grad_()`, or convert it "
+            "before `requires_grad` is set."
+        ),
+        made_it=True,
+    ),
+    About(
+        "parameter-replaced-by-a-result",
+        r"cannot assign '[\w.]+' (?:as|object to) parameter '(?P<parameter>\w+)' \(",
+        lambda tensor: type(tensor).__name__ == "Parameter",
+        N_("{line} puts a tensor in the place of the parameter {parameter}."),
+        N_(
+            "A module's parameter has to stay a `Parameter`, a leaf that its optimizer knows; a result of "
+            "an operation is none."
+        ),
+        N_(
+            "To change its values, write them in place under `with torch.no_grad():`. To compute the weight in each "
+            "forward, keep it under another name."
+        ),
+        group="parameter",
+        facts=lambda failure, tensor: {"parameter": f"`{failure.match['parameter']}`"},
+    ),
+    About(
+        "gradient-assigned-wrong",
+        r"assigned grad has data of a different|attempting to assign a gradient (?:of size|with)"
+        r"|assigned grad expected to be a Tensor",
+        tracked,
+        N_("{line} gives {tensor} a gradient that does not fit: {reason}."),
+        N_("The gradient of a tensor has its shape, and as a rule its dtype and device."),
+        N_("Give it a gradient like the tensor: `torch.zeros_like({name})` makes one."),
+        facts=lambda failure, tensor: {"reason": failure.text.strip().partition(". ")[0].rstrip(".")},
+    ),
 )

@@ -19,31 +19,45 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import FunctionType, MethodType, ModuleType
 
-from inplace_magic.postmortem.reading import is_a
-from inplace_magic.postmortem.refused.callees import arguments_of, header, makes_a_tensor, method_of, parameters_of
+import torch
+
+from inplace_magic.postmortem.reading import MISSING, is_a, of_class
 from inplace_magic.postmortem.refused.cutters import (
     cutters,
     freezes,
+    switch_around,
     switches_off,
-    switches_on,
     switching_block,
     switching_decorator,
 )
-from inplace_magic.postmortem.refused.facts import is_tensor, kinds, tracked
-from inplace_magic.postmortem.refused.history import History, Step, steps_above, steps_in
+from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
+from inplace_magic.postmortem.refused.history import History, steps_above, steps_in
 from inplace_magic.postmortem.refused.sight import Sight
-from inplace_magic.postmortem.refused.values import UNKNOWN, paths_in
+from inplace_magic.postmortem.refused.values import paths_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
+from inplace_magic.source.text import Function, FunctionNode
 
 _MOST_LOOKS = 300
 _MOST_DEPTH = 12
 _MOST_NAMES = 4
 
 
-def _above(site: Callsite, decorator: ast.expr) -> Callsite:
-    """Return the place of a decorator, which is no statement of its own."""
-    return replace(site, statement=f"@{ast.unparse(decorator)}")
+def _arguments_of(function: FunctionNode, call: ast.Call, here: Sight) -> dict[str, object]:
+    """Return what a call gives for the parameters of a function, as far as it is known."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+    pairs = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords if word.arg)]
+    known = {name: here.value(given) for name, given in pairs}
+    return {name: value for name, value in known.items() if value is not MISSING}
+
+
+def _header(block: ast.stmt) -> ast.stmt:
+    """Return the first line of a compound statement, without what stands below it."""
+    node = ast.Pass()
+    node.lineno = node.end_lineno = block.lineno
+    node.col_offset, node.end_col_offset = block.col_offset, block.col_offset
+    return node
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +133,12 @@ class Search:
         """Look into the user's functions and modules that an expression calls."""
         for call in [node for node in ast.walk(value) if isinstance(node, ast.Call)]:
             callee, owner = self._called(call, here)
-            if self._is_module(callee):
+            if is_module(callee):
                 parameters = parameters_of(callee)
-                if parameters and not any(map(tracked, parameters)):
+                if parameters and not any(map(tracked, parameters.values())):
                     self._frozen(here, name, ast.unparse(call.func))
                     return True
-                if self._into(method_of(callee, "forward"), call, here, depth, first=callee):
+                if self._into(of_class(type(callee), "forward"), call, here, depth, first=callee):
                     return True
             elif self._into(callee, call, here, depth, first=owner):
                 return True
@@ -133,13 +147,13 @@ class Search:
     def _called(self, call: ast.Call, here: Sight) -> tuple[object, object]:
         """What an expression calls; of a method its function, and the object that it is called on."""
         callee = here.value(call.func)
-        if callee is not UNKNOWN or not isinstance(call.func, ast.Attribute):
-            return callee, UNKNOWN
+        if callee is not MISSING or not isinstance(call.func, ast.Attribute):
+            return callee, MISSING
         owner = here.value(call.func.value)
-        function = method_of(owner, call.func.attr) if owner is not UNKNOWN else UNKNOWN
-        return (function, owner) if type(function) is FunctionType else (UNKNOWN, UNKNOWN)
+        function = of_class(type(owner), call.func.attr) if owner is not MISSING else MISSING
+        return (function, owner) if type(function) is FunctionType else (MISSING, MISSING)
 
-    def _into(self, callee: object, call: ast.Call, here: Sight, depth: int, first: object = UNKNOWN) -> bool:
+    def _into(self, callee: object, call: ast.Call, here: Sight, depth: int, first: object = MISSING) -> bool:
         bound = callee.__self__ if type(callee) is MethodType else first
         function = callee.__func__ if type(callee) is MethodType else callee
         if type(function) is not FunctionType:
@@ -149,14 +163,12 @@ class Search:
         if found is None:
             wrapped = getattr(function, "__wrapped__", None)
             return type(wrapped) is FunctionType and self._into(wrapped, call, here, depth, bound)
-        decorator = switching_decorator(found.node)
         filename = code.co_filename
-        if decorator is not None:
-            site = _above(texts.site(filename, decorator, found.name, None), decorator)
-            self.cuts.append(Cut("decorator", site, None, ast.unparse(decorator)))
+        if (cut := self._decorated(found, filename, None)) is not None:
+            self.cuts.append(cut)
             return True
-        names = arguments_of(found.node, call, here)
-        if bound is not UNKNOWN and found.node.args.args:
+        names = _arguments_of(found.node, call, here)
+        if bound is not MISSING and found.node.args.args:
             names[found.node.args.args[0].arg] = bound
         hit = False
         returned = [node for node in ast.walk(found.node) if isinstance(node, ast.Return) and node.value is not None]
@@ -168,17 +180,25 @@ class Search:
             hit = self.lost(node.value, inner, None, depth + 1) or hit
         return hit
 
+    def _decorated(self, function: Function, filename: str, caller: Callsite | None) -> Cut | None:
+        decorator = switching_decorator(function.node)
+        if decorator is None:
+            return None
+        code = ast.unparse(decorator)
+        site = self.history.failure.texts.site(filename, decorator, function.name, caller)
+        return Cut("decorator", replace(site, statement=f"@{code}"), None, code)  # which is no statement of its own
+
     def _behind_names(self, value: ast.expr, here: Sight, name: str | None, depth: int) -> bool:
         """Follow the names of an expression, none of which requires grad as far as is known."""
         hit = False
         for node in paths_in(value):
             path, known = path_text(node), here.value(node)
-            if path is None or is_a(known, (ModuleType, FunctionType, type)) or self._is_module(known):
+            if path is None or is_a(known, (ModuleType, FunctionType, type)) or is_module(known):
                 continue
             if known is None or is_a(known, (str, bool)):
                 continue
             hit = self._behind(path, here, depth) or hit
-        if not hit and here.step is not None and makes_a_tensor(value):
+        if not hit and here.step is not None and isinstance(value, ast.Call) and path_text(value.func) is not None:
             self._add("never", here, name, ast.unparse(value), sure=False)
             return True
         return hit
@@ -208,16 +228,16 @@ class Search:
             if is_tensor(known):
                 if tracked(known):
                     return True
-            elif self._is_module(known):
+            elif is_module(known):
                 pass  # its parameters count where it is called
-            elif known is UNKNOWN or is_a(known, (list, tuple, dict)):
+            elif known is MISSING or is_a(known, (list, tuple, dict)):
                 if self._was_tracked(node, here, depth):
                     return True
                 unknown = True
         for call in (node for node in ast.walk(value) if isinstance(node, ast.Call)):
             callee = here.value(call.func)
-            if self._is_module(callee):
-                if any(map(tracked, parameters_of(callee))):
+            if is_module(callee):
+                if any(map(tracked, parameters_of(callee).values())):
                     return True
             elif type(callee) is FunctionType and self.history.failure.texts.is_users(callee.__code__.co_filename):
                 unknown = True
@@ -246,41 +266,28 @@ class Search:
         texts = history.failure.texts
         for at in range(len(history.failure.frames) - 1, -1, -1):
             frame = history.failure.frames[at]
-            around = history.around(at)
-            if switches_on(around):
-                return
-            block = switching_block(around)
-            if block is not None:
-                site = texts.site(frame.code.co_filename, header(block), frame.place.function, frame.place.caller)
-                yield Cut("around", site, None, ast.unparse(block.items[0].context_expr))
+            switch = switch_around(history.around(at))
+            if switch is not None:
+                block, on = switch
+                if not on:
+                    site = texts.site(frame.code.co_filename, _header(block), frame.place.function, frame.place.caller)
+                    yield Cut("around", site, None, ast.unparse(block.items[0].context_expr))
                 return
             function = texts.function(frame.code)
-            decorator = switching_decorator(function.node) if function is not None else None
-            if function is not None and decorator is not None:
-                site = _above(
-                    texts.site(frame.code.co_filename, decorator, function.name, frame.place.caller), decorator
-                )
-                yield Cut("decorator", site, None, ast.unparse(decorator))
+            if function is not None and (cut := self._decorated(function, frame.code.co_filename, frame.place.caller)):
+                yield cut
                 return
 
     def _switched_off(self) -> Iterator[Cut]:
-        import torch
-
         if torch.is_grad_enabled():
             return
-        for step in self._all_steps():
-            if isinstance(step.node, ast.Expr) and switches_off(step.node.value):
-                yield Cut("switch", self.history.site(step), None, ast.unparse(step.node.value))
-
-    def _all_steps(self) -> Iterator[Step]:
         for frame in range(len(self.history.failure.frames) - 1, -1, -1):
-            yield from self.history.steps(frame)
+            for step in self.history.steps(frame):
+                if isinstance(step.node, ast.Expr) and switches_off(step.node.value):
+                    yield Cut("switch", self.history.site(step), None, ast.unparse(step.node.value))
 
     def _add(self, how: str, here: Sight, name: str | None, code: str, *, sure: bool = True) -> None:
         step = here.step
         site = self.history.site(step) if step is not None else self.history.failure.place
         if site is not None:
             self.cuts.append(Cut(how, site, name, code, sure and (step is None or step.sure)))
-
-    def _is_module(self, value: object) -> bool:
-        return issubclass(type(value), kinds().module)

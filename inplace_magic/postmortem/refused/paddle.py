@@ -12,17 +12,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from inplace_magic.capture.naming.reach import within_reach
 from inplace_magic.language import _, sentences, use_language
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.reading import is_any_tensor
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around
-from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in, roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.subjects import written_by
-from inplace_magic.postmortem.refused.values import UNKNOWN, paths_in, value_of
+from inplace_magic.postmortem.refused.roots import (
+    argument,
+    backward_call,
+    roots_in,
+    roots_of_call,
+    runs_backward,
+    written_by,
+)
+from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
-from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parse, path_text
 
 
@@ -34,12 +41,6 @@ def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure],
             return replace(explain(failure), framework="paddle")
 
     return explained
-
-
-def _is_tensor(value: object) -> bool:
-    from inplace_magic.capture.paddle.reach import KINDS
-
-    return value is not UNKNOWN and issubclass(type(value), KINDS.tensor)
 
 
 @_said_of_paddle
@@ -97,7 +98,7 @@ def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
                     target = target.value
                 value = value_of(target, scopes)
                 path = path_text(target)
-                if path is not None and _is_tensor(value) and describe.version(value) == version and not renaming:
+                if path is not None and is_any_tensor(value) and describe.version(value) == version and not renaming:
                     yield path, step
 
 
@@ -139,7 +140,6 @@ def explain_leaf(failure: Failure) -> Answer:
 
 def _named(history: History, name: str) -> str | None:
     """Return the user's path to the tensor that Paddle calls by a name: one of the failing line, else any in sight."""
-    from inplace_magic.capture.naming.reach import within_reach
     from inplace_magic.capture.paddle.reach import KINDS
 
     frame = len(history.failure.frames) - 1
@@ -148,13 +148,13 @@ def _named(history: History, name: str) -> str | None:
     tree = parse(place.statement) if place is not None else None
     for node in paths_in(tree) if tree is not None else ():
         value = value_of(node, scopes)
-        if _is_tensor(value) and value.name == name:  # type: ignore[attr-defined]  # Paddle's own attribute
+        if is_any_tensor(value) and value.name == name:  # type: ignore[attr-defined]  # Paddle's own attribute
             return path_text(node)
     found = [
         (depth, path)
         for names in scopes
         for depth, path, each in within_reach({n: v for n, v in names.items() if not n.startswith("_")}, KINDS)
-        if _is_tensor(each) and each.name == name
+        if is_any_tensor(each) and each.name == name
     ]
     return min(found, default=(0, None))[1]
 
@@ -171,40 +171,14 @@ def explain_second_backward(failure: Failure) -> Answer:
     since = steps[: next((at for at, step in enumerate(steps) if made is not None and step is made.step), len(steps))]
     first = next((step for step in since if _runs_from(step, path, history.scopes(frame))), None)
     loop = loop_around(history, frame)
-    here = words.spot(failure.place)
     outside = loop is not None and made is not None and not any(loop is each for each in made.step.around)
-    states = list(carried(history, frame, loop, lambda p: _has_graph(p, history.scopes(frame)))) if loop else []
-    name, sites, fix = (
-        path,
-        list[Callsite](),
-        _(
-            "Compute the result again before each backward, or pass on detached values of earlier results "
-            "(`.detach()`)."
-        ),
-    )
-    text = _(
-        "{second} enters a graph whose saved tensors another backward has freed. The text does not show which backward."
-    ).format(second=here)
+    ways: list[Way] = []
     if first is not None or outside:
-        site = history.site(first) if first is not None else failure.place
-        sites = [site] if site is not None else []
-        text = _("{second} goes through the graph of {name} again: {first} already went through it.").format(
-            second=here, name=words.tensor(path), first=words.spot(site)
-        )
-        fix = _(
-            "Compute {name} again before {again}, or run backward once. To use one graph twice, pass "
-            "`retain_graph=True` to {before}."
-        ).format(name=words.tensor(path), again=words.line_of(failure.place), before=words.line_of(site))
-    elif states:
-        name, sites = states[0][0], [history.site(step) for _, step in states]
-        text = _(
-            "{name} still carries the graph of an earlier iteration, which backward has already freed: "
-            "{forward} carries it on, and {second} runs into it."
-        ).format(second=here, name=words.tensor(name), forward=words.spot(sites[0]))
-        fix = _(
-            "Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."
-        ).format(name=words.tensor(name))
-    return words.answer(failure, "graph-used-twice", text, sites=sites, certain=len(sites) == 1, name=name, fix=fix)
+        ways = [Way("again", path, None, history.site(first) if first is not None else failure.place)]
+    elif loop is not None:
+        states = carried(history, frame, loop, lambda path: _has_graph(path, history.scopes(frame)))
+        ways = [Way("carried", name, step, failure.place) for name, step in states]
+    return answer_of(history, ways, path)
 
 
 def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
@@ -217,7 +191,7 @@ def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
 def _has_graph(path: str, scopes: Any) -> bool:
     value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
     inner = value if type(value) in (tuple, list) else (value,)
-    return any(_is_tensor(each) and not each.stop_gradient for each in inner)
+    return any(is_any_tensor(each) and not each.stop_gradient for each in inner)
 
 
 @_said_of_paddle

@@ -39,9 +39,7 @@ def carried(history: History, frame: int, loop: ast.AST, leads: Callable[[str], 
     if not any(step.node.lineno == line for step in in_order):
         return
     for step in in_order:
-        read |= {
-            path_text(node) or "" for value in _expressions(step.node) for node in ast.walk(value) if _loaded(node)
-        }
+        read |= _read_by(step.node)
         for path, _value, how in step.bound:
             if (path in read or how == "+=") and path not in bound and leads(path):
                 yield path, step
@@ -69,12 +67,10 @@ def needed_for(history: History, frame: int, loop: ast.AST, path: str | None) ->
 
 
 def _read_by(node: ast.stmt) -> set[str]:
-    return {path_text(each) or "" for value in _expressions(node) for each in ast.walk(value) if _loaded(each)}
+    """Return the paths that a statement's own expressions read."""
+    own = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    return {path_text(each) or "" for value in own for each in ast.walk(value) if _loaded(each)}
 
 
 def _loaded(node: ast.AST) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
-
-
-def _expressions(node: ast.stmt) -> list[ast.expr]:
-    return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]

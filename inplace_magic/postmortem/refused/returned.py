@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from inplace_magic.language import N_, _, sentences
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.history import Bound, History, Step, steps_above
+from inplace_magic.postmortem.refused.history import History, Step, steps_above
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
 
@@ -21,15 +21,12 @@ _RETURNED_WHY = N_(
 
 
 def explain_returned(failure: Failure) -> Answer:
-    """Return the ``return`` of a custom Function's backward that does not fit; else what was put "
-    "in the place of data."""
-    history = History(failure)
-    name = failure.match.groupdict().get("function")
-    returned = list(_returns_of(history, name))
-    index = failure.match.groupdict().get("index")
-    sites = [history.site(step) for step in returned]
+    """Return the ``return`` of a custom Function's backward that does not fit; else what replaced data."""
+    history, groups = History(failure), failure.match.groupdict()
+    name, index = groups["function"], groups["index"]
     reason = failure.text.strip().splitlines()[0].rstrip(".")
-    place = failure.place
+    sites = [history.site(step) for step in _returns_of(history, name)]
+    owner = None
     if sites:
         own = f"`{name.removesuffix('Backward')}`" if name else _("a custom Function")
         text = _("{line}, in the backward of {function}, returns what does not fit: {reason}.").format(
@@ -40,30 +37,24 @@ def explain_returned(failure: Failure) -> Answer:
             if index is not None
             else _("Let that backward return one gradient for each input of forward, and None for what needs none.")
         )
-        return words.answer(
-            failure, RETURNED, text, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=None, fix=fix
+    else:
+        text = _("{line} came to {function} with a gradient that does not fit: {reason}.").format(
+            line=words.spot(failure.place), function=f"`{name}`" if name else _("a function"), reason=reason
         )
-    replaced = list(_data_replaced(history))
-    text = _("{line} came to {function} with a gradient that does not fit: {reason}.").format(
-        line=words.spot(place), function=f"`{name}`" if name else _("a function"), reason=reason
-    )
-    if replaced:
-        sites = [history.site(bound.step) for bound in replaced]
-        text = sentences(
-            text, _("{line} put other data behind a tensor that a graph knows.").format(line=words.spot(sites[0]))
+        fix = _(
+            "Look for what changed a tensor's shape, dtype or device after it was used: `.data = …`, `module.to(…)` or "
+            "a pruned layer between forward and backward."
         )
-        fix = _("Make a new `nn.Parameter` of the new values in {line}, instead of assigning `.data`.").format(
-            line=words.line_of(sites[0])
-        )
-        owner = replaced[0].path.rpartition(".")[0]
-        return words.answer(
-            failure, RETURNED, text, _(_RETURNED_WHY), sites=sites, certain=len(sites) == 1, name=owner, fix=fix
-        )
-    fix = _(
-        "Look for what changed a tensor's shape, dtype or device after it was used: `.data = …`, `module.to(…)` or a "
-        "pruned layer between forward and backward."
-    )
-    return words.answer(failure, RETURNED, text, _(_RETURNED_WHY), sites=[], certain=False, name=None, fix=fix)
+        replaced = list(_data_replaced(history))
+        sites = [history.site(step) for _path, step in replaced]
+        if replaced:
+            put = _("{line} put other data behind a tensor that a graph knows.").format(line=words.spot(sites[0]))
+            text, owner = sentences(text, put), replaced[0][0]
+            fix = _("Make a new `nn.Parameter` of the new values in {line}, instead of assigning `.data`.").format(
+                line=words.line_of(sites[0])
+            )
+    why = _(_RETURNED_WHY)
+    return words.answer(failure, RETURNED, text, why, sites=sites, certain=len(sites) == 1, name=owner, fix=fix)
 
 
 def _returns_of(history: History, node: str | None) -> list[Step]:
@@ -91,17 +82,14 @@ def _is_function_class(node: ast.ClassDef) -> bool:
     return bool(set(names) & {"Function", "InplaceFunction"}) or methods >= {"forward", "backward"}
 
 
-def _data_replaced(history: History) -> list[Bound]:
-    """Return the statements that put other data behind a tensor."""
-    found = []
+def _data_replaced(history: History) -> Iterator[tuple[str, Step]]:
+    """Yield (path of the tensor, statement) of what puts other data behind a tensor."""
     for frame in range(len(history.failure.frames) - 1, -1, -1):
         for step in history.steps(frame):
-            node = step.node
-            for target in node.targets if isinstance(node, ast.Assign) else ():
+            for target in step.node.targets if isinstance(step.node, ast.Assign) else ():
                 path = path_text(target)
                 if isinstance(target, ast.Attribute) and target.attr == "data" and path is not None:
-                    found.append(Bound(path, None, "=", step, frame))
-    return found
+                    yield path.rpartition(".")[0], step
 
 
 GIVEN_BACK: tuple[Kind, ...] = (

@@ -1,12 +1,13 @@
-"""What a failing backward was called for, as the user's line has it."""
+"""What a line of the user's text runs backward from, and what it writes: syntax alone, of any framework."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from inplace_magic.postmortem.refused.facts import is_tensor
+from inplace_magic.postmortem.reading import MISSING, is_any_tensor
 from inplace_magic.postmortem.refused.history import History
-from inplace_magic.postmortem.refused.values import UNKNOWN, Scopes, value_of
+from inplace_magic.postmortem.refused.values import Scopes, value_of
 from inplace_magic.source.expressions import parse
 
 _BACKWARDS = ("backward", "grad", "manual_backward")
@@ -36,8 +37,8 @@ def roots_of_call(call: ast.Call, scopes: Scopes) -> list[ast.expr]:
     """Return the expressions that a call runs backward from."""
     if isinstance(call.func, ast.Attribute):
         receiver = value_of(call.func.value, scopes)
-        computed = receiver is UNKNOWN and not isinstance(call.func.value, (ast.Name, ast.Attribute))
-        if _name(call) == "backward" and (is_tensor(receiver) or computed or not call.args):
+        computed = receiver is MISSING and not isinstance(call.func.value, (ast.Name, ast.Attribute))
+        if _name(call) == "backward" and (is_any_tensor(receiver) or computed or not call.args):
             return _inner(call.func.value)
     given = argument(call, 0, "tensors", "outputs")
     if given is None:
@@ -67,3 +68,21 @@ def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
 
 def _name(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def written_by(tree: ast.AST | None) -> Iterator[ast.expr]:
+    """Yield the expressions that a statement or call plainly writes: of ``x[1:] += y``, ``x[0] = y``, ``x.mul_(2)``
+    and ``f(y, out=x)`` it is ``x``; of ``f_(x)`` the first argument."""
+    for node in [tree, *(ast.walk(tree) if tree is not None else ())]:
+        if isinstance(node, ast.AugAssign):
+            yield node.target
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                yield from ([target] if isinstance(target, ast.Subscript) else [])
+                yield from ([target.value] if isinstance(target, ast.Attribute) else [])
+        elif isinstance(node, ast.Call):
+            yield from (word.value for word in node.keywords if word.arg == "out")
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name.endswith("_") and not name.endswith("__"):
+                yield from ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
+                yield from node.args[:1]

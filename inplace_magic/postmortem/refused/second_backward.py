@@ -17,82 +17,26 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
-from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.graph import most_nodes, nodes_of, roots_of
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.subjects import reached
 from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
 from inplace_magic.record.answer import Answer
-from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 
-CODE = "graph-used-twice"
 _WHY = N_(
     "Backward frees the saved tensors of its graph, so it can run only once, unless you pass `retain_graph=True`."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Way:
-    """How the failing backward came into the used up graph."""
-
-    kind: str
-    """``again``, ``shared``, ``joined``, ``above``, ``kept`` or ``carried``."""
-    name: str | None
-    """Of the tensor that leads there."""
-    made: Step | None
-    """The statement that made it."""
-    first: Callsite | None
-    """The backward that was first."""
-
-    def __post_init__(self) -> None:
-        assert self.kind in _SAID
-
-
-_SAID = {
-    "again": N_("{second} goes through the graph of {name} again: {first} already went through it."),
-    "shared": N_(
-        "{second} runs back through {name}, which {forward} made, into a part of the graph that {first} already "
-        "went through."
-    ),
-    "joined": N_("{second} enters a part of the graph that {first} already went through."),
-    "above": N_(
-        "{forward} made the graph of {name} once, before the loop, and {second} runs through it in each iteration."
-    ),
-    "kept": N_(
-        "{name} comes from an earlier iteration ({forward}), whose graph backward has already freed; {second} "
-        "runs into it."
-    ),
-    "carried": N_(
-        "{name} still carries the graph of an earlier iteration, which backward has already freed: {forward} "
-        "carries it on, and {second} runs into it."
-    ),
-}
-_CURES = {
-    "again": N_(
-        "Compute {name} again before {again}, or run backward once. To use one graph twice, pass "
-        "`retain_graph=True` to {before}."
-    ),
-    "shared": N_(
-        "If both need it, run backward once, on the sum of the two results, or pass `retain_graph=True` to {before}. "
-        "If only one does, give the other the values alone, by `.detach()` of {name}."
-    ),
-    "joined": N_(
-        "If both need it, run backward once, on the sum of the two results, or pass `retain_graph=True` to {before}. "
-        "If only one does, give the other detached values."
-    ),
-    "above": N_("Compute {name} again in each pass: put {made}, and what it needs, into the loop."),
-    "kept": N_("Empty what holds {name} after each backward, or keep the values alone there, by `.detach()`."),
-    "carried": N_("Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."),
-}
 
 
 def explain_second_backward(failure: Failure) -> Answer:
@@ -100,44 +44,11 @@ def explain_second_backward(failure: Failure) -> Answer:
     history = History(failure)
     roots = roots_in(history)
     path = path_text(roots[0]) if roots else None
-    ways = list(_ways(history, path))
-    best = ways[0] if ways else None
-    sites: list[Callsite] = []
-    for way in ways:
-        site = way.first if way.kind in ("again", "shared", "joined") else history.site(way.made) if way.made else None
-        if site is not None and site not in sites:
-            sites.append(site)
-    told = {"second": words.spot(failure.place), "again": words.line_of(failure.place)}
-    if best is not None:
-        made = history.site(best.made) if best.made is not None else None
-        told |= {"name": words.tensor(best.name), "forward": words.spot(made), "made": words.line_of(made)}
-        told |= {"first": words.spot(best.first), "before": words.line_of(best.first)}
-    return words.answer(
-        failure,
-        CODE,
-        _(_SAID[best.kind] if best is not None else _UNKNOWN).format(**told),
-        words.doubt(sites[1:]) if len(sites) > 1 else "",
-        _(_WHY),
-        sites=sites,
-        certain=len(sites) == 1 and len({way.kind for way in ways}) == 1,
-        name=best.name if best is not None else path,
-        fix=_(_CURES[best.kind] if best is not None else _CURE).format(**told),
-    )
+    return answer_of(history, list(_ways(history, path)), path, _(_WHY))
 
 
-_UNKNOWN = N_(
-    "{second} enters a graph whose saved tensors another backward has freed. The text does not show which backward."
-)
-_CURE = N_(
-    "Compute the result again before each backward, or pass on detached values of earlier results (`.detach()`)."
-)
-
-
-def _ways(history: History, path: str | None) -> Iterator[_Way]:
+def _ways(history: History, path: str | None) -> Iterator[Way]:
     """How it can have come there, likeliest first."""
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.postmortem.graph import roots_of
-
     failure = history.failure
     roots = roots_of(failure.stack)
     nodes = _behind(roots)
@@ -153,10 +64,10 @@ def _ways(history: History, path: str | None) -> Iterator[_Way]:
             continue
         first = history.site(step)
         if any(id(top) in before for top in tops):
-            yield _Way("again", path, None, first)
+            yield Way("again", path, None, first)
         else:
             name, made = _nearest(history, last, {key: nodes[key] for key in both}, roots)
-            yield _Way("shared" if name is not None else "joined", name, made, first)
+            yield Way("shared" if name is not None else "joined", name, made, first)
         found = True
         break
     if found:
@@ -168,11 +79,11 @@ def _ways(history: History, path: str | None) -> Iterator[_Way]:
             return
 
 
-def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any], path: str | None) -> Iterator[_Way]:
+def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any], path: str | None) -> Iterator[Way]:
     place = history.failure.frames[frame].place
     made = history.binding(path, frame) if path is not None else None
     if made is not None and made.how == "=" and not any(loop is each for each in made.step.around):
-        yield _Way("again", path, made.step, place)
+        yield Way("again", path, made.step, place)
         return
     names = _leading_there(history, frame, nodes)
     above = False
@@ -180,28 +91,28 @@ def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any
         bound = history.binding(name, frame)
         if bound is not None and bound.how == "=" and not any(loop is each for each in bound.step.around):
             above = True
-            yield _Way("above", name, bound.step, place)
+            yield Way("above", name, bound.step, place)
     kept = list(dict.fromkeys(name[: name.index("[")] for name in names if "[" in name))
     for root in kept:
         bound = history.binding(root, frame)
         if bound is None or not any(loop is each for each in bound.step.around):
             first = next(name for name in names if name.startswith(f"{root}["))
             for step in history.storing(root):
-                yield _Way("kept", first, step, place)
+                yield Way("kept", first, step, place)
     scopes = history.scopes(frame)
     states = list(carried(history, frame, loop, lambda path: _leads(path, names, scopes)))
     if not states and not above:  # `out, state = cell(x, state)`: what is carried now is behind no result yet
         needed = needed_for(history, frame, loop, path)
         states = list(carried(history, frame, loop, lambda path: path in needed and _has_graph(path, scopes)))
     for name, step in states:
-        yield _Way("carried", name, step, place)
+        yield Way("carried", name, step, place)
     for name in names:
         owner, _dot, attribute = name.rpartition(".")
         if owner and attribute.isidentifier() and history.binding(name, frame) is None:
             given = [bound for bound in history.of_attribute(attribute) if not isinstance(bound.value, ast.Constant)]
             reading = [bound for bound in given if bound.value is not None and _names(bound.value, attribute)]
             for bound in reading or given:
-                yield _Way("carried", name, bound.step, place)
+                yield Way("carried", name, bound.step, place)
 
 
 def _names(value: ast.expr, attribute: str) -> bool:
@@ -210,18 +121,12 @@ def _names(value: ast.expr, attribute: str) -> bool:
 
 def _behind(tensors: list[Any]) -> dict[int, Any]:
     """Return the nodes behind some tensors by their id, leaves left out."""
-    from inplace_magic.capture.torch.describe_nodes import node_name
-    from inplace_magic.postmortem.graph import most_nodes, nodes_of
-
     nodes = list(nodes_of(tensors, most_nodes()))
     return {id(node): node for node in nodes if node_name(node) != "AccumulateGrad"}
 
 
 def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[str]:
     """Return the paths in sight whose tensors a graph goes through, the first made first."""
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.capture.torch.describe_nodes import node_sequence
-
     found = []
     for depth, path, tensor in reached(history.scopes(frame)):
         node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
@@ -243,8 +148,6 @@ def _leads(path: str, names: list[str], scopes: Any) -> bool:
     """True if a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
     if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
         return True
-    from inplace_magic.capture.torch import describe
-
     value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
     return is_tensor(value) and describe.is_view(value) and describe.requires_grad(value)
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Any
 
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.reading import stored
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor, shape_of
-from inplace_magic.postmortem.refused.history import Bound, History, Step
+from inplace_magic.postmortem.refused.history import Bound, History
 from inplace_magic.postmortem.refused.roots import roots_in
-from inplace_magic.postmortem.refused.values import own_attributes, value_of
+from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
 
@@ -38,7 +37,7 @@ def explain_not_scalar(failure: Failure) -> Answer:
     ]
     root, tensor = shaped[0] if shaped else (roots[0] if roots else None, None)
     path = path_text(root)
-    made = _maker(history, path, frame, tensor) if path is not None else None
+    made = _maker(history, path, frame) if path is not None else None
     site = history.site(made.step) if made is not None else failure.place
     unreduced = _without_reduction(made, history, frame)
     shape = shape_of(tensor) if tensor is not None else None
@@ -70,27 +69,18 @@ def explain_not_scalar(failure: Failure) -> Answer:
     )
 
 
-def _maker(history: History, path: str, frame: int, tensor: Any) -> Bound | None:
+def _maker(history: History, path: str, frame: int) -> Bound | None:
     """Return the statement that gave a result its shape, followed through ``loss = loss / 2`` and plain renaming."""
-    bound = history.binding(path, frame)
-    steps = history.steps(frame)
+    bound = history.origin(path, frame)
     for _step in range(_MOST_STEPS):
-        if bound is None or bound.value is None:
-            return bound
-        if bound.how == "argument":
-            given, frame = path_text(bound.value), bound.frame or 0
-            outer = history.binding(given, frame) if given is not None else None
-            if outer is None:
-                return bound
-            bound, steps = outer, history.steps(frame)
-            continue
-        older = _source(bound)
-        at = next((i for i, step in enumerate(steps) if step is bound.step), len(steps)) if bound else 0
-        before = (
-            next((b for b in history.bindings(older, frame) if _index(steps, b.step) > at), None) if older else None
-        )
+        older = _source(bound) if bound is not None else None
+        if bound is None or older is None or bound.frame is None:
+            break
+        steps = history.steps(bound.frame)
+        since = steps[: steps.index(bound.step) + 1]
+        before = next((each for each in history.bindings(older, bound.frame) if each.step not in since), None)
         if before is None:
-            return bound
+            break
         bound = before
     return bound
 
@@ -98,6 +88,8 @@ def _maker(history: History, path: str, frame: int, tensor: Any) -> Bound | None
 def _source(bound: Bound) -> str | None:
     """Return the one name whose shape a statement hands on: of ``loss = loss / 2``, ``loss *= 2`` and ``loss =
     first``."""
+    if bound.how == "argument":
+        return None
     if bound.how == "+=":
         return bound.path
     value = bound.value
@@ -107,17 +99,13 @@ def _source(bound: Bound) -> str | None:
     return bound.path if scaled else None
 
 
-def _index(steps: list[Step], step: Step) -> int:
-    return next((i for i, each in enumerate(steps) if each is step), -1)
-
-
 def _without_reduction(made: Bound | None, history: History, frame: int) -> str | None:
     """Return the loss of a statement that was told not to reduce: ``nn.MSELoss(reduction="none")``."""
     for call in ast.walk(made.value) if made is not None and made.value is not None else ():
         if isinstance(call, ast.Call):
             if any(w.arg == "reduction" and getattr(w.value, "value", "") == "none" for w in call.keywords):
                 return ast.unparse(call.func)
-            if own_attributes(value_of(call.func, history.scopes(frame))).get("reduction") == "none":
+            if stored(value_of(call.func, history.scopes(frame))).get("reduction") == "none":
                 return ast.unparse(call.func)
     return None
 

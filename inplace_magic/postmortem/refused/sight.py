@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from inplace_magic.postmortem.refused.history import Bound, Step
-from inplace_magic.postmortem.refused.values import UNKNOWN, value_of
+from inplace_magic.postmortem.reading import MISSING
+from inplace_magic.postmortem.refused.history import Bound, Step, bindings_in
+from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.source.expressions import path_text
 
 
@@ -25,18 +26,15 @@ class Sight:
         return replace(self, step=step)
 
     def before(self, path: str) -> Iterator[Bound]:
-        """Yield the statements that gave a name its value before this one, the latest first."""
-        for step in self.steps[self._from :]:
-            for name, value, how in step.bound:
-                if name == path:
-                    yield Bound(path, value, how, step, self.frame)
+        """Return the statements that gave a name its value before this one, the latest first."""
+        return bindings_in(self.steps[self._from :], path, self.frame)
 
     def value(self, node: ast.expr) -> object:
         """What an expression stands for; unknown where a name of it was given another value since."""
         path = path_text(node)
         since = self.steps[: self._from]
         if path is not None and any(name == path for step in since for name, _, _ in step.bound):
-            return UNKNOWN
+            return MISSING
         return value_of(node, self.scopes)
 
     @property

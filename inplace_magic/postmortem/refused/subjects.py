@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from inplace_magic.postmortem.memory import holders_in
 from inplace_magic.postmortem.refused.facts import is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History
+from inplace_magic.postmortem.refused.roots import written_by
 from inplace_magic.postmortem.refused.values import Scopes, paths_in, value_of
 from inplace_magic.source.expressions import parse, path_text
 
 Fits = Callable[[Any], bool]
-_MOST_FRAMES = 20
 _MOST_HELD = 200
 
 
@@ -77,13 +78,7 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
     """
     if subject.path is None:
         return None
-    found = history.binding(subject.path, subject.frame)
-    for _step in range(_MOST_FRAMES):
-        given = path_text(found.value) if found is not None and found.how == "argument" else None
-        outer = history.binding(given, found.frame) if found is not None and given and found.frame is not None else None
-        if outer is None:
-            break
-        found = outer
+    found = history.origin(subject.path, subject.frame)
     if found is None and subject.path.endswith("]"):
         root = subject.path[: subject.path.index("[")]
         kept = list(history.storing(root))
@@ -97,36 +92,13 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
     return found
 
 
-def written_by(tree: ast.AST | None) -> Iterator[ast.expr]:
-    """Yield the expressions that a statement or call plainly writes: of ``x[1:] += y``, ``x[0] = y``, ``x.mul_(2)``
-    and ``f(y, out=x)`` it is ``x``; of ``f_(x)`` the first argument."""
-    for node in [tree, *(ast.walk(tree) if tree is not None else ())]:
-        if isinstance(node, ast.AugAssign):
-            yield node.target
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from ([target] if isinstance(target, ast.Subscript) else [])
-                yield from ([target.value] if isinstance(target, ast.Attribute) else [])
-        elif isinstance(node, ast.Call):
-            yield from (word.value for word in node.keywords if word.arg == "out")
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name.endswith("_") and not name.endswith("__"):
-                yield from ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
-                yield from node.args[:1]
-
-
 def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
     """Return the path by which the line, else any name in sight, leads to a tensor."""
     for path, found in _named(tree, scopes, lambda each: each is tensor):
         if found is tensor:
             return path
-    return next(iter(names_leading_to(tensor, scopes)), None)
-
-
-def names_leading_to(tensor: Any, scopes: Scopes) -> list[str]:
-    """Return the paths by which names in sight lead to one object, the shortest first."""
-    found = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
-    return [path for _, path in sorted(found, key=lambda pair: pair[0])]
+    leading = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
+    return min(leading, key=lambda pair: pair[0], default=(0, None))[1]
 
 
 def reached(scopes: Scopes) -> list[tuple[int, str, Any]]:
@@ -141,8 +113,6 @@ def reached(scopes: Scopes) -> list[tuple[int, str, Any]]:
 
 
 def _within(names: Mapping[str, object]) -> list[tuple[int, str, Any]]:
-    from inplace_magic.postmortem.memory import holders_in
-
     every = [entry for entries in holders_in([names]).values() for entry in entries]
     return [(path.count(".") + path.count("["), path, tensor) for path, tensor in every]
 

@@ -6,11 +6,13 @@ import ast
 import re
 from typing import Any
 
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe_nodes import node_name
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.graph import most_nodes, nodes_of
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.facts import is_tensor, kinds
+from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of
 from inplace_magic.postmortem.refused.history import Bound, History
 from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in
 from inplace_magic.postmortem.refused.values import value_of
@@ -46,7 +48,7 @@ def explain_unused(failure: Failure) -> Answer:
     if again is not None:
         said_so = (
             _("{line} bound `{name}` to another tensor after {result} was computed.")
-            if _has_older(history, again, frame)
+            if len(list(history.bindings(again.path, frame))) > 1
             else _("{line} made `{name}` after {result} was computed.")
         )
         told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
@@ -68,7 +70,7 @@ def explain_unused(failure: Failure) -> Answer:
 
 
 def _listed(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]]:
-    """(path, tensor) of what is given as inputs; of a module's parameters nothing is listed by name in the text."""
+    """(path, tensor) of what is given as inputs, those of ``model.parameters()`` too."""
     if isinstance(node, (ast.List, ast.Tuple)):
         pairs = [(path_text(each), value_of(each, scopes)) for each in node.elts]
         return [(path, value if is_tensor(value) else None) for path, value in pairs]
@@ -78,31 +80,16 @@ def _listed(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]]:
         return [(path, value)]
     if type(value) in (list, tuple):
         return [(f"{path}[{i}]", each if is_tensor(each) else None) for i, each in enumerate(value)]
-    owner = _of_parameters(node, scopes)
-    return owner if owner is not None else []
-
-
-def _of_parameters(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]] | None:
-    """Return those of ``model.parameters()``."""
-    from inplace_magic.capture.naming.reach import walk
-
-    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)] if node is not None else []
-    for call in calls:
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "parameters":
-            module, path = value_of(call.func.value, scopes), path_text(call.func.value)
-            if issubclass(type(module), kinds().module) and path is not None:
-                return [
-                    (name, each) for _, name, each in walk(path, module, kinds()) if type(each).__name__ == "Parameter"
-                ]
-    return None
+    for call in ast.walk(node) if node is not None else ():
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "parameters":
+            module, owner = value_of(call.func.value, scopes), path_text(call.func.value)
+            if is_module(module) and owner is not None:
+                return list(parameters_of(module, owner).items())
+    return []
 
 
 def is_behind(tensor: Any, outputs: list[Any]) -> bool:
     """True if some results were computed from a tensor, as their graph has it."""
-    from inplace_magic.capture.torch import describe
-    from inplace_magic.capture.torch.describe_nodes import node_name
-    from inplace_magic.postmortem.graph import most_nodes, nodes_of
-
     own = describe.grad_fn(tensor)
     for node in nodes_of(outputs, most_nodes()):
         if own is not None and node is own:
@@ -121,10 +108,6 @@ def _bound_after(history: History, path: str | None, root: str | None, frame: in
     steps = history.steps(frame)
     order = {id(step): at for at, step in enumerate(steps)}
     return again if order.get(id(again.step), 0) < order.get(id(made.step), -1) else None
-
-
-def _has_older(history: History, bound: Bound, frame: int) -> bool:
-    return sum(1 for _ in history.bindings(bound.path, frame)) > 1
 
 
 UNUSED: tuple[Kind, ...] = (

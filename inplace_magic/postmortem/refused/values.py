@@ -10,80 +10,44 @@ import ast
 import builtins
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType, ModuleType
 from typing import Any
 
-from inplace_magic.postmortem.reading import is_a, module_of
+from inplace_magic.postmortem.reading import MISSING, kept, module_of
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 Scopes = Sequence[Mapping[str, object]]
-
-
-class Unknown:
-    """What stands for an object that cannot be read."""
-
-
-UNKNOWN = Unknown()
-_TABLES = ("_parameters", "_buffers", "_modules")
 _MOST_NODES = 2_000
 
 
 def value_of(node: ast.AST | None, scopes: Scopes) -> object:
-    """Return what an expression stands for; :data:`UNKNOWN` where that cannot be read."""
+    """Return what an expression stands for; ``MISSING`` where that cannot be read."""
     if isinstance(node, ast.Name):
-        known = next((names[node.id] for names in scopes if node.id in names), UNKNOWN)
-        return vars(builtins).get(node.id, UNKNOWN) if known is UNKNOWN else known
+        known = next((names[node.id] for names in scopes if node.id in names), MISSING)
+        return vars(builtins).get(node.id, MISSING) if known is MISSING else known
     if isinstance(node, ast.Attribute):
-        return attribute(value_of(node.value, scopes), node.attr)
+        return kept(value_of(node.value, scopes), node.attr)
     if isinstance(node, ast.Subscript):
         return _entry(value_of(node.value, scopes), node.slice)
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Starred):
         return value_of(node.value, scopes)
-    return UNKNOWN
-
-
-def attribute(owner: object, name: str) -> object:
-    """Return what an object keeps under a name itself, its class left aside; a framework's module from its tables."""
-    if owner is UNKNOWN:
-        return UNKNOWN
-    state = own_attributes(owner)
-    if name in state:
-        return state[name]
-    for table in _TABLES if not is_a(owner, (ModuleType, type)) else ():
-        entries: Any = state.get(table)
-        if type(entries) in (dict, OrderedDict) and name in entries:
-            return entries[name]
-    return UNKNOWN
-
-
-def own_attributes(owner: object) -> Mapping[str, Any]:
-    """Return the dict in which an object keeps its attributes, without asking its class."""
-    try:
-        state = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return {}
-    return state if type(state) in (dict, MappingProxyType) else {}
+    return MISSING
 
 
 def _entry(owner: object, index: ast.expr) -> object:
-    negative = isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub)
-    constant = index.operand if negative and isinstance(index, ast.UnaryOp) else index
-    if not isinstance(constant, ast.Constant):
-        return UNKNOWN
-    key = -constant.value if negative and isinstance(constant.value, int) else constant.value
+    try:
+        key = ast.literal_eval(index)
+    except ValueError:
+        return MISSING
     kind = type(owner)
     held: Any = owner
     if kind in (list, tuple) and type(key) is int:
-        return held[key] if -len(held) <= key < len(held) else UNKNOWN
+        return held[key] if -len(held) <= key < len(held) else MISSING
     if kind in (dict, OrderedDict) and type(key) in (str, int):
-        return dict.get(held, key, UNKNOWN)
-    children: Any = own_attributes(owner).get("_modules")
-    if module_of(kind).startswith("torch.nn.") and type(children) in (dict, OrderedDict) and type(key) is int:
-        return children.get(str(key), UNKNOWN)
-    return UNKNOWN
+        return dict.get(held, key, MISSING)
+    return kept(owner, str(key)) if module_of(kind).startswith("torch.nn.") and type(key) is int else MISSING
 
 
 def paths_in(node: ast.AST) -> Iterator[ast.expr]:

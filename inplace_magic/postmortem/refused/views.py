@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inplace_magic.capture.torch.describe import is_view
 from inplace_magic.language import N_, _
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.memory import memory_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import About
-from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements, view
+from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements
 from inplace_magic.postmortem.refused.history import Bound, History, Step
-from inplace_magic.postmortem.refused.subjects import Subject, origin_of, subject_of, written_by
+from inplace_magic.postmortem.refused.roots import written_by
+from inplace_magic.postmortem.refused.subjects import Subject, origin_of, subject_of
 from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
@@ -23,6 +25,19 @@ _HOOKED = "BackwardHookFunction"
 _OF_BASE = r"and its base or another view of its base has been modified inplace"
 _MODE = r"A view was created in (?P<mode>no_grad|inference) mode "
 _NODE = r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view "
+_NO_GRAD = "no-grad-view-written"
+_NO_GRAD_WHY = N_(
+    "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
+    "a write through it."
+)
+_WRITES = N_("{line} writes {tensor}, a view, in place.")
+_NEW = N_(
+    "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
+)
+_BASE_WHY = N_(
+    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
+    "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
+)
 
 
 def _maker(failure: Failure, tensor: Any) -> dict[str, str]:
@@ -41,126 +56,16 @@ def _of_a_hook(failure: Failure, subject: Subject, made: Bound | None) -> str | 
     )
 
 
-_SEVERAL = About(
-    "multi-output-view-written",
-    rf"{_NODE}(?=.*function that returns multiple views)",
-    view,
-    N_("{line} writes {tensor}, a view, in place."),
-    N_(
-        "It is one of several views that one operation returned at once (`split`, `chunk`, `unbind`, a loop over a "
-        "tensor), or a view of one. PyTorch cannot rewrite the history of one of them without the others, so it "
-        "refused."
-    ),
-    N_(
-        "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
-        "`{name}.clone()`."
-    ),
-    written=True,
-    facts=_maker,
-)
-_NO_GRAD = About(
-    "no-grad-view-written",
-    _MODE,
-    view,
-    N_("{line} writes {tensor}, a view, in place."),
-    N_(
-        "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
-        "a write through it."
-    ),
-    N_(
-        "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
-        "`torch.no_grad()` and detach the written tensor."
-    ),
-    written=True,
-    facts=_maker,
-)
-_CUSTOM = About(
-    "custom-function-view-written",
-    rf"{_NODE}(?=.*inside a custom Function)",
-    view,
-    N_("{line} writes {tensor}, a view, in place."),
-    N_(
-        "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer keep "
-        "right after a write, so it refused."
-    ),
-    N_(
-        "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use "
-        "`{name}.clone()`."
-    ),
-    written=True,
-    facts=_maker,
-    cure=_of_a_hook,
-)
-_DETACHED = About(
-    "view-detached-in-place",
-    r"Can't detach views in-place",
-    view,
-    N_("{line} detaches {tensor}, a view, in place."),
-    N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
-    N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
-    written=True,
-)
-_INFERENCE = About(
-    "inference-tensor-written",
-    r"Inplace update to inference tensor outside InferenceMode",
-    made_in_inference_mode,
-    N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
-    N_(
-        "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-        "written outside `inference_mode`."
-    ),
-    N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
-    written=True,
-)
-_IN_AUTOGRAD = About(
-    "inference-tensor-in-autograd",
-    r"Inference tensors cannot be saved for backward"
-    r"|requires_grad=True on inference tensor outside InferenceMode"
-    r"|Inference tensors do not track version counter",
-    made_in_inference_mode,
-    N_("{line} uses {tensor} in a computation that autograd records, and {tensor} was made under `inference_mode`."),
-    N_("A tensor made under `inference_mode` has no version counter and no place in autograd, so no node may save it."),
-    N_(
-        "Make it under `torch.no_grad()` in place of `inference_mode`, or hand the computation a copy: "
-        "`{name}.clone()`, taken outside of `inference_mode`."
-    ),
-    made_it=True,
-)
-_EXPANDED = About(
-    "expanded-write-refused",
-    r"more than one element of the written-to tensor refers to a single memory location",
-    repeats_elements,
-    N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
-    N_("A write to one of them changes the others, so PyTorch refused."),
-    N_("Give it memory of its own first: `.clone()` what {origin} gives."),
-    written=True,
-)
-_OVERLAP = About(
-    "overlapping-write-refused",
-    r"some elements of the input tensor and the written-to tensor refer to a single memory location",
-    lambda tensor: True,
-    N_("{line} writes {tensor} while it reads other elements of the same memory."),
-    N_("An element could hold its new value before it is read, so PyTorch refused."),
-    N_("Read from a copy: append `.clone()` to what {line} reads."),
-    written=True,
-)
-
-_BASE_WHY = N_(
-    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
-    "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
-)
-
-
 def explain_base_written(failure: Failure) -> Answer:
     """Return the line that wrote the memory behind a view which the failing line uses."""
     history = History(failure)
-    used = subject_of(history, view)
+    used = subject_of(history, is_view)
     made = origin_of(history, used) if used is not None else None
     writes = list(_writes_of(history, used, made)) if used is not None else []
     sites = list(dict.fromkeys(history.site(step) for _, step in writes))
     path = writes[0][0] if writes else None
     several = failure.match.groupdict().get("node") is not None
-    why = _(_BASE_WHY if several else _NO_GRAD.why).format(**_maker(failure, None))
+    why = _(_BASE_WHY if several else _NO_GRAD_WHY).format(**_maker(failure, None))
     name = path or _("it")
     text = (
         _("{line} wrote {tensor}, and {use} then used a view of it.").format(
@@ -173,7 +78,7 @@ def explain_base_written(failure: Failure) -> Answer:
     )
     return words.answer(
         failure,
-        "base-of-multi-output-view-written" if several else _NO_GRAD.code,
+        "base-of-multi-output-view-written" if several else _NO_GRAD,
         text,
         why,
         sites=sites,
@@ -187,8 +92,6 @@ def explain_base_written(failure: Failure) -> Answer:
 
 def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[tuple[str | None, Step]]:
     """(path, statement) of the writes into a tensor's memory since its name was given, the latest first."""
-    from inplace_magic.postmortem.memory import memory_of
-
     memory = memory_of(used.tensor)
     scopes = history.scopes(used.frame)
     for step in history.steps(used.frame) if memory is not None else ():
@@ -205,15 +108,99 @@ def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[
                 break
 
 
-VIEWS: tuple[Kind, ...] = (
+VIEWS: tuple[Kind | About, ...] = (
     Kind("base-of-multi-output-view-written", re.compile(f"{_NODE}{_OF_BASE}"), explain_base_written, _BASE_WHY),
-    _SEVERAL.kind,
-    _CUSTOM.kind,
-    Kind(_NO_GRAD.code, re.compile(f"{_MODE}{_OF_BASE}"), explain_base_written, _NO_GRAD.why),
-    _NO_GRAD.kind,
-    _DETACHED.kind,
-    _INFERENCE.kind,
-    _IN_AUTOGRAD.kind,
-    _EXPANDED.kind,
-    _OVERLAP.kind,
+    Kind(_NO_GRAD, re.compile(f"{_MODE}{_OF_BASE}"), explain_base_written, _NO_GRAD_WHY),
+    About(
+        "multi-output-view-written",
+        rf"{_NODE}(?=.*function that returns multiple views)",
+        is_view,
+        _WRITES,
+        N_(
+            "It is one of several views that one operation returned at once (`split`, `chunk`, `unbind`, a loop over a "
+            "tensor), or a view of one. PyTorch cannot rewrite the history of one of them without the others, so it "
+            "refused."
+        ),
+        _NEW,
+        facts=_maker,
+    ),
+    About(
+        "custom-function-view-written",
+        rf"{_NODE}(?=.*inside a custom Function)",
+        is_view,
+        _WRITES,
+        N_(
+            "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer "
+            "keep right after a write, so it refused."
+        ),
+        _NEW,
+        facts=_maker,
+        cure=_of_a_hook,
+    ),
+    About(
+        _NO_GRAD,
+        _MODE,
+        is_view,
+        _WRITES,
+        _NO_GRAD_WHY,
+        N_(
+            "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
+            "`torch.no_grad()` and detach the written tensor."
+        ),
+        facts=_maker,
+    ),
+    About(
+        "view-detached-in-place",
+        r"Can't detach views in-place",
+        is_view,
+        N_("{line} detaches {tensor}, a view, in place."),
+        N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
+        N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
+    ),
+    About(
+        "inference-tensor-written",
+        r"Inplace update to inference tensor outside InferenceMode",
+        made_in_inference_mode,
+        N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
+        N_(
+            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
+            "written outside `inference_mode`."
+        ),
+        N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
+    ),
+    About(
+        "inference-tensor-in-autograd",
+        r"Inference tensors cannot be saved for backward"
+        r"|requires_grad=True on inference tensor outside InferenceMode"
+        r"|Inference tensors do not track version counter",
+        made_in_inference_mode,
+        N_(
+            "{line} uses {tensor} in a computation that autograd records, and {tensor} was made under `inference_mode`."
+        ),
+        N_(
+            "A tensor made under `inference_mode` has no version counter and no place in autograd, so no node may save "
+            "it."
+        ),
+        N_(
+            "Make it under `torch.no_grad()` in place of `inference_mode`, or hand the computation a copy: "
+            "`{name}.clone()`, taken outside of `inference_mode`."
+        ),
+        made_it=True,
+    ),
+    About(
+        "expanded-write-refused",
+        r"more than one element of the written-to tensor refers to a single memory location",
+        repeats_elements,
+        N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
+        N_("A write to one of them changes the others, so PyTorch refused."),
+        N_("Give it memory of its own first: `.clone()` what {origin} gives."),
+    ),
+    About(
+        "overlapping-write-refused",
+        r"some elements of the input tensor and the written-to tensor refer to a single memory location",
+        lambda tensor: True,
+        N_("{line} writes {tensor} while it reads other elements of the same memory."),
+        N_("An element could hold its new value before it is read, so PyTorch refused."),
+        N_("Read from a copy: append `.clone()` to what {line} reads."),
+    ),
 )

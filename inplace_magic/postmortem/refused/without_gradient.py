@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inplace_magic.capture.torch.describe import gradient
+from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
 from inplace_magic.language import N_, _, sentences
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.kind import Kind
+from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.callees import parameters_of
 from inplace_magic.postmortem.refused.cutters import cutters, switching_block
 from inplace_magic.postmortem.refused.ended import cure_of, said_of
-from inplace_magic.postmortem.refused.facts import computed, is_tensor, kinds, tracked
+from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import Bound, History, Step
 from inplace_magic.postmortem.refused.no_graph import Cut
 from inplace_magic.postmortem.refused.roots import roots_of_call, runs_backward
@@ -49,15 +49,13 @@ def explain_no_gradient(failure: Failure) -> Answer | None:
 
 def _asked(history: History, frame: int) -> tuple[str | None, Any]:
     """Return the tensor whose missing gradient the failing line uses, and what the line calls it."""
-    from inplace_magic.capture.torch import describe
-
     place = history.failure.place
     for text in (place.expression, place.statement) if place is not None else ():
         tree = parse(text)
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load):
                 path, tensor = path_text(node.value), value_of(node.value, history.scopes(frame))
-                if path is not None and is_tensor(tensor) and describe.gradient(tensor) is None:  # type: ignore[arg-type]
+                if path is not None and is_tensor(tensor) and gradient(tensor) is None:  # type: ignore[arg-type]
                     return path, tensor
     return None, None
 
@@ -159,16 +157,11 @@ def _clears(history: History, step: Step, frame: int, path: str, tensor: Any) ->
         return False
     if call.args or call.keywords:
         return False
-    return any(each is tensor for each in _parameters_of(value_of(call.func.value, history.scopes(frame))))
-
-
-def _parameters_of(owner: Any) -> Iterator[Any]:
-    from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
-
-    if issubclass(type(owner), kinds().module):
-        yield from parameters_of(owner)
-    elif hasattr(type(owner), "step") and hasattr(type(owner), "zero_grad"):
-        yield from parameters_held(owner)
+    owner: Any = value_of(call.func.value, history.scopes(frame))
+    if is_module(owner):
+        return any(each is tensor for each in parameters_of(owner).values())
+    steps = hasattr(type(owner), "step") and hasattr(type(owner), "zero_grad")
+    return steps and any(each is tensor for each in parameters_held(owner))
 
 
 def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:

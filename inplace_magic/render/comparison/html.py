@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from inplace_magic.comparing.comparison import Comparison
+from inplace_magic.hazards import Severity
 from inplace_magic.language import _
 from inplace_magic.record.outcomes import CONVENTION
 from inplace_magic.render import style
@@ -18,7 +19,23 @@ from inplace_magic.render.comparison.words import (
     flipped_phrase,
     verdict,
 )
-from inplace_magic.render.markup import CELL, NUMBER_CELL, WIDE_CELL, card, code, details, esc, prose, table, tag
+from inplace_magic.render.markup import (
+    CELL,
+    NUMBER_CELL,
+    PAGE,
+    WIDE_CELL,
+    card,
+    code,
+    details,
+    esc,
+    fix_bar,
+    note,
+    page,
+    prose,
+    table,
+    tag,
+    verdict_bar,
+)
 from inplace_magic.render.reading import in_its_language
 
 OPEN_ROWS = 20
@@ -43,43 +60,32 @@ def to_mimebundle(comparison: Comparison) -> dict[str, str]:
 @in_its_language
 def to_page(comparison: Comparison) -> str:
     """Return one self-contained HTML page."""
-    return (
-        f'<!DOCTYPE html>\n<html lang="{comparison.language}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{esc(verdict(comparison))}</title>\n</head>\n"
-        f'<body style="margin:16px;background:{style.ZEBRA}">\n{to_fragment(comparison)}\n</body>\n</html>\n'
-    )
+    return page(verdict(comparison), comparison.language, to_fragment(comparison), head=PAGE)
 
 
 @in_its_language
 def to_fragment(comparison: Comparison) -> str:
     """HTML to stand in a notebook's output."""
-    notes = [note for note in (flipped_phrase(comparison), *comparison.notes) if note]
+    notes = [each for each in (flipped_phrase(comparison), *comparison.notes) if each]
     return card(
         _verdict_bar(comparison),
         _failures(comparison),
         _figures(comparison),
         _differences(comparison),
-        "".join(tag("p", f"color:{style.MUTED_INK};margin:4px 0", prose(note)) for note in notes),
+        "".join(map(note, notes)),
         _costs(comparison),
     )
 
 
 def _verdict_bar(comparison: Comparison) -> str:
+    severity: Severity | None = None
     if comparison.first.error or comparison.second.error:
-        accent, ink, tint = style.SEVERITY_COLOURS["error"]
-        symbol = style.SEVERITY_SYMBOL["error"]
+        severity = "error"
     elif comparison.agreement is not None and comparison.agreement.differences:
-        accent, ink, tint = style.SEVERITY_COLOURS["silent"]
-        symbol = style.SEVERITY_SYMBOL["silent"]
-    else:
-        accent, ink, tint = style.FINE_COLOURS
-        symbol = style.FINE_SYMBOL
-    css = (
-        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 10px;"
-        "font-size:16px;font-weight:bold"
-    )
-    return tag("div", css, esc(f"{symbol} "), prose(verdict(comparison)))
+        severity = "silent"
+    colours = style.SEVERITY_COLOURS[severity] if severity is not None else style.FINE_COLOURS
+    symbol = style.SEVERITY_SYMBOL[severity] if severity is not None else style.FINE_SYMBOL
+    return verdict_bar(colours, f"{symbol} {verdict(comparison)}")
 
 
 def _failures(comparison: Comparison) -> str:
@@ -91,8 +97,7 @@ def _failures(comparison: Comparison) -> str:
         parts.append(tag("div", "margin:6px 0", raises))
         for finding in variant.findings[:3]:
             css = f"border-left:4px solid {style.SEVERITY_COLOURS[finding.severity][0]};padding:4px 12px;margin:6px 0"
-            fix = tag("div", f"color:{style.GREEN_INK}", tag("b", "", esc(_("Fix: "))), prose(finding.fix))
-            parts.append(tag("div", css, tag("div", "", prose(finding.message)), fix))
+            parts.append(tag("div", css, tag("div", "", prose(finding.message)), fix_bar(finding.fix)))
     return "".join(parts)
 
 
@@ -125,8 +130,7 @@ def _differences(comparison: Comparison) -> str:
         for each in found[:MOST_ROWS]
     ]
     more = len(found) - MOST_ROWS
-    text = _("{count} more are in to_frame('differences').").format(count=more)
-    rest = tag("p", "", esc(text)) if more > 0 else ""
+    rest = note(_("{count} more are in to_frame('differences').").format(count=more)) if more > 0 else ""
     shown = table(("", _("first element that differs"), _("elements")), rows, cells=(CELL, WIDE_CELL, NUMBER_CELL))
     title = _("{title} ({count})").format(title=_("What differs, bit for bit"), count=len(found))
     return details(title, shown, rest, opened=True)
@@ -143,5 +147,4 @@ def _costs(comparison: Comparison) -> str:
         parts.append(table(header, shown, cells=cells))
     if not parts:
         return ""
-    convention = tag("p", f"color:{style.MUTED_INK};margin:4px 0;max-width:820px", esc(_(CONVENTION)))
-    return details(_("MACs and element operations by module"), *parts, convention, opened=count <= OPEN_ROWS)
+    return details(_("MACs and element operations by module"), *parts, note(_(CONVENTION)), opened=count <= OPEN_ROWS)

@@ -44,18 +44,10 @@ def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.Da
 def _variants(comparison: Comparison) -> list[Row]:
     return [
         {
+            **_attributes(each, "variants"),
             "variant": each.name,
             "error": each.error or "",
-            "parameters": each.parameters,
-            "macs": each.macs,
-            "flops": each.flops,
             "element_operations": each.elements,
-            "operations": each.operations,
-            "allocations": each.allocations,
-            "allocated_bytes": each.allocated_bytes,
-            "peak_bytes": each.peak_bytes,
-            "saved_bytes": each.saved_bytes,
-            "saved_is_least": each.saved_is_least,
             "seconds": each.median_seconds,
             "seconds_mad": each.mad_seconds,
             "repetitions": len(each.seconds),
@@ -67,13 +59,9 @@ def _variants(comparison: Comparison) -> list[Row]:
 def _costs(comparison: Comparison) -> list[Row]:
     return [
         {
+            **_attributes(cost, "costs"),
             "variant": each.name,
-            "module": cost.module,
             "class": cost.cls,
-            "operator": cost.operator,
-            "backward": cost.backward,
-            "calls": cost.calls,
-            "macs": cost.macs,
             "element_operations": cost.elements,
             "share": cost.operations / (each.operations or 1),
         }
@@ -85,16 +73,18 @@ def _costs(comparison: Comparison) -> list[Row]:
 def _differences(comparison: Comparison) -> list[Row]:
     return [
         {
-            "group": each.group,
-            "name": each.name,
+            **_attributes(each, "differences"),
             "element": "" if each.element is None else str(each.element),
             "first": each.values[0],
             "second": each.values[1],
-            "differing": each.differing,
-            "elements": each.elements,
         }
         for each in (comparison.agreement.differences if comparison.agreement is not None else ())
     ]
+
+
+def _attributes(each: object, view: ComparisonView) -> Row:
+    """What stands in a column of its own name."""
+    return {name: getattr(each, name, None) for name in COLUMNS[view]}
 
 
 def _times(comparison: Comparison) -> list[Row]:

@@ -16,8 +16,9 @@ from inplace_magic.render.comparison.words import (
     flipped_phrase,
     verdict,
 )
-from inplace_magic.render.lettering import padded, printable, width
+from inplace_magic.render.lettering import printable
 from inplace_magic.render.reading import in_its_language
+from inplace_magic.render.text import align
 
 MOST_ROWS = 40
 """Rows of a table that are shown; the frames hold all."""
@@ -30,7 +31,7 @@ def to_text(comparison: Comparison) -> str:
     rows = [(row.title, row.first, row.second, row.difference) for row in figures(comparison)]
     parts = [verdict(comparison)]
     if rows:
-        parts.append(aligned(("", first.name, second.name, _("difference")), rows))
+        parts.append(_aligned(("", first.name, second.name, _("difference")), rows))
     if comparison.agreement is not None and comparison.agreement.differences:
         found = comparison.agreement.differences
         text = _("{group}: {difference}")
@@ -54,7 +55,7 @@ def to_text(comparison: Comparison) -> str:
                     )
                 )
             )
-    parts += [f"{title}\n{aligned(cost_header(), rows)}" for title, rows in cost_tables(comparison)]
+    parts += [f"{title}\n{_aligned(cost_header(), rows)}" for title, rows in cost_tables(comparison)]
     notes = [note for note in (flipped_phrase(comparison), *comparison.notes, _(CONVENTION) if rows else "") if note]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))
@@ -81,14 +82,7 @@ def _shortened(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return [*rows[: MOST_ROWS - 1], left_out, rows[-1]]
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _aligned(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """Return a table with the words to the left and the figures to the right."""
-    cells = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(width(row[column]) for row in cells) for column in range(len(header))]
-    words = [all(not cell[:1].isdigit() for cell in column) for column in zip(*cells[1:], strict=True)] or [True]
-    return "\n".join(
-        "  ".join(
-            padded(cell, columns, right=not left) for cell, columns, left in zip(row, widths, words, strict=True)
-        ).rstrip()
-        for row in cells
-    )
+    figures = (at for at, column in enumerate(zip(*rows, strict=True)) if any(cell[:1].isdigit() for cell in column))
+    return "\n".join(map(printable, align([header, *rows], figures)))

@@ -180,14 +180,15 @@ def figures(comparison: Comparison) -> list[Figure]:
     """Return the rows of the table of figures."""
     first, second = comparison.first, comparison.second
     rows = [
-        _whole(_("parameters"), first.parameters, second.parameters, better=False),
-        _whole("MACs", first.macs, second.macs),
-        _whole(_("FLOPs (2 per MAC)"), first.flops, second.flops),
-        _whole(_("element operations"), first.elements, second.elements),
-        _together(first.operations, second.operations),
-        _whole(_("allocations"), first.allocations, second.allocations),
-        _bytes(_("allocated"), first.allocated_bytes, second.allocated_bytes),
-        _bytes(_("peak"), first.peak_bytes, second.peak_bytes),
+        _figure(_("parameters"), first.parameters, second.parameters, less_is_better=False),
+        _figure("MACs", first.macs, second.macs),
+        _figure(_("FLOPs (2 per MAC)"), first.flops, second.flops),
+        _figure(_("element operations"), first.elements, second.elements),
+        # which model summaries give as the MACs of a layer
+        _figure(_("MACs and element operations"), first.operations, second.operations, operations_of),
+        _figure(_("allocations"), first.allocations, second.allocations),
+        _figure(_("allocated"), first.allocated_bytes, second.allocated_bytes, exact_bytes, signed_bytes),
+        _figure(_("peak"), first.peak_bytes, second.peak_bytes, exact_bytes, signed_bytes),
         _saved(first, second),
     ]
     rows = [row for row in rows if (row.first, row.second) != (_("unknown"), _("unknown"))]
@@ -204,26 +205,13 @@ def figures(comparison: Comparison) -> list[Figure]:
     return rows
 
 
-def _whole(title: str, one: int | None, other: int | None, better: bool = True) -> Figure:
-    return _figure(title, (one, other), "{:,}".format, lambda count: minus(f"{count:+,}"), better)
-
-
-def _together(one: int | None, other: int | None) -> Figure:
-    """MACs and element operations in one sum, which model summaries give as the MACs of a layer."""
-    title = _("MACs and element operations")
-    return _figure(title, (one, other), operations_of, lambda count: minus(f"{count:+,}"), True)
-
-
-def _bytes(title: str, one: int | None, other: int | None) -> Figure:
-    return _figure(title, (one, other), exact_bytes, signed_bytes, True)
-
-
 def _saved(first: Variant, second: Variant) -> Figure:
-    row = _bytes(_("saved for backward"), first.saved_bytes, second.saved_bytes)
+    title = _("saved for backward")
+    row = _figure(title, first.saved_bytes, second.saved_bytes, exact_bytes, signed_bytes)
     marks = ["≥ " if each.saved_is_least else "" for each in (first, second)]
     if not any(marks):
         return row
-    return Figure(row.title, f"{marks[0]}{row.first}", f"{marks[1]}{row.second}", _("unknown"))
+    return Figure(title, f"{marks[0]}{row.first}", f"{marks[1]}{row.second}", _("unknown"))
 
 
 def exact_bytes(count: int) -> str:
@@ -231,15 +219,20 @@ def exact_bytes(count: int) -> str:
     return f"{bytes_of(count)} ({count:,})" if count >= 1024 else f"{count} B"
 
 
+def _signed(count: int) -> str:
+    return minus(f"{count:+,}")
+
+
 def _figure(
     title: str,
-    values: tuple[int | None, int | None],
-    show: Callable[[int], str],
-    sign: Callable[[int], str],
-    less_is_better: bool,
+    one: int | None,
+    other: int | None,
+    show: Callable[[int], str] = "{:,}".format,
+    sign: Callable[[int], str] = _signed,
+    *,
+    less_is_better: bool = True,
 ) -> Figure:
-    one, other = values
-    shown = [_("unknown") if each is None else show(each) for each in values]
+    shown = [_("unknown") if each is None else show(each) for each in (one, other)]
     if one is None or other is None:
         return Figure(title, shown[0], shown[1], "")
     if one == other:

@@ -23,9 +23,7 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     lines = [part for part in (heading_of(fold), _extent(fold, reading)) if part]
     lines[0] = f"⊞ {lines[0]}"
     if fold.mutated and not fold.initialised:
-        text = ngettext("{count} write in place inside", "{count} writes in place inside", fold.writes)
-        counted = words.at_least(text.format(count=fold.writes), fold.partial)
-        lines.append(f"{style.EFFECT_SYMBOL['mutated']} {counted}")
+        lines.append(writes_in(fold))
     for result in fold.results[:MAX_RESULTS]:
         label = words.tensor_label(result.tensor, {result.tensor: tail(result.name)})
         lines.append(_("gives {tensor}").format(tensor=f"{label}  {words.shape(result.facts)}"))
@@ -34,6 +32,12 @@ def fold_box(fold: Fold, reading: Reading) -> dict[str, str]:
     about = [lines[0], words.place_and_code(fold.site)]
     look = {"style": "filled", "fillcolor": style.GREEN_TINT, "color": style.GREEN, "class": "fold"}
     return {"label": label_of(lines), "tooltip": tooltip_of(about), **look}
+
+
+def writes_in(fold: Fold) -> str:
+    """``✎ 2 writes in place``."""
+    text = ngettext("{count} write in place", "{count} writes in place", fold.writes).format(count=fold.writes)
+    return f"{style.EFFECT_SYMBOL['mutated']} {words.at_least(text, fold.partial)}"
 
 
 def heading_of(group: Fold | Frame) -> str:
@@ -50,9 +54,7 @@ def _name(group: Fold | Frame) -> str:
         return _("{module}: {cls}, initialised").format(module=where, cls=group.name)
     if isinstance(group, Fold) and group.more and not group.layers:
         named = f"{group.name}, " if group.name else ""
-        passes = ngettext("{count} more pass", "{count} more passes", group.passes).format(count=group.passes)
-        passes = words.at_least(passes, group.partial)
-        return f"{where}{': ' if where else ''}{named}{passes}"
+        return f"{where}{': ' if where else ''}{named}{words.passes_of(group.passes, group.partial)}"
     times = words.at_least(_("{count} passes").format(count=group.passes), group.partial) if group.passes > 1 else ""
     code = words.code_of(group.site) if not group.name and _one_line(group) else ""
     if code:

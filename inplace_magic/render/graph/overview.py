@@ -8,10 +8,10 @@ from dataclasses import replace
 from inplace_magic.analysis.tree.folds import Fold
 from inplace_magic.analysis.tree.module_names import steps_of
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
-from inplace_magic.language import _, ngettext
+from inplace_magic.language import _
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
-from inplace_magic.render.graph.folds import heading_of
+from inplace_magic.render.graph.folds import heading_of, writes_in
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tooltip_of
 
 PARAMETER = "◆"
@@ -42,9 +42,7 @@ def part_box(fold: Fold, drawing: Drawing) -> dict[str, str]:
     lines = [f"⊞ {lettering.shortened(heading, CODE_LENGTH) if fold.loose else heading}"]
     said = words.at_least(words.calls_of(fold.ran), fold.partial)
     if fold.mutated:
-        writes = ngettext("{count} write in place", "{count} writes in place", fold.writes)
-        counted = words.at_least(writes.format(count=fold.writes), fold.partial)
-        said = f"{said}, {style.EFFECT_SYMBOL['mutated']} {counted}"
+        said = f"{said}, {writes_in(fold)}"
     # What no arrow leads away from, such as the loss, would be nowhere.
     gives = [] if any(source == fold.key for source, _target in drawing.flows) else fold.results[:1]
     made = [f"{words.tensor_label(each.tensor, {each.tensor: each.name})} {words.shape(each.facts)}" for each in gives]

@@ -11,6 +11,22 @@ function pictureIn(img, [tags, bundled]) {
     });
 }
 
+/* Below a fix that was tried and not refuted, a button that copies the corrected lines. Where nothing may be put into the
+   clipboard, as in some frames, the lines are selected instead. */
+function copiable(fix, words) {
+  const button = quiet(make("button", { type: "button", class: "im-copy" }, words.copy));
+  button.addEventListener("click", async () => {
+    const lines = fix.textContent.split("\n").filter((line) => line[0] === "+").map((line) => line.slice(1));
+    try {
+      await navigator.clipboard.writeText(lines.join("\n"));
+      button.textContent = words.copied;
+    } catch (refused) {
+      getSelection().selectAllChildren(fix);
+    }
+  });
+  fix.after(button);
+}
+
 function enliven(page, state) {
   const graph = page.querySelector("img.inplace-magic-graph"), lanes = page.querySelector("img.inplace-magic-timeline");
   const root = document.createElement("div"), [drawn, tracks] = state.unseen;
@@ -21,6 +37,7 @@ function enliven(page, state) {
     for (const img of page.querySelectorAll("img")) if (img !== graph && img !== lanes) inline(img, pictureIn(img, [[], []]));
     mount(root, { ...state, ...pictures }, { page, lanes });
     graph.remove();
+    page.querySelectorAll(".inplace-magic-fix").forEach((fix) => copiable(fix, state.words));
   } catch (error) {
     root.replaceChildren(state.words.broken.replace("{error}", error));
   }

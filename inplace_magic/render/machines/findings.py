@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from inplace_magic.hazards import Hazard
@@ -95,49 +94,33 @@ def _spot(site: Callsite) -> dict[str, Any]:
 
 def fitted(told: dict[str, Any]) -> dict[str, Any]:
     """Return a finding within :data:`MOST_BYTES`: what can be looked up elsewhere goes first, code and line never."""
-    for cut in _CUTS:
-        if _size(told) <= MOST_BYTES:
+    for cut in (_without_diff, _bare, _bones):
+        if len(as_json(told).encode("utf-8")) <= MOST_BYTES:
             break
         cut(told)
         told["shortened"] = True
     return told
 
 
-def _size(told: dict[str, Any]) -> int:
-    return len(as_json(told).encode("utf-8"))
+def _without_diff(told: dict[str, Any]) -> None:
+    told.pop("diff", None)
 
 
-def _without(*names: str) -> Callable[[dict[str, Any]], None]:
-    def cut(told: dict[str, Any]) -> None:
-        for name in names:
-            told.pop(name, None)
-
-    return cut
-
-
-def _sentences(told: dict[str, Any]) -> None:
+def _bare(told: dict[str, Any]) -> None:
+    """Short sentences, and places without their text."""
     for name in ("message", "fix"):
         told[name] = shortened(told[name], _SHORT)
     if "proof" in told:
         told["proof"]["reason"] = shortened(told["proof"]["reason"], _SHORT)
+    for name in set(PLACES) & set(told):
+        told[name] = {key: value for key, value in told[name].items() if key in ("file", "cell", "line", "column")}
 
 
-def _bare_places(told: dict[str, Any]) -> None:
-    for name in PLACES:
-        if name in told:
-            told[name] = {key: value for key, value in told[name].items() if key in ("file", "cell", "line", "column")}
-
-
-def _names(told: dict[str, Any]) -> None:
-    for name in ("variable", "saved_by"):
-        if name in told:
-            told[name] = shortened(told[name], _NAME)
-
-
-def _without_files(told: dict[str, Any]) -> None:
+def _bones(told: dict[str, Any]) -> None:
+    """Short names, the places of the event alone, and no files; then any finding fits."""
+    for name in {"variable", "saved_by"} & set(told):
+        told[name] = shortened(told[name], _NAME)
+    for name in ("freed", "origin"):
+        told.pop(name, None)
     for name in PLACES:
         told.get(name, {}).pop("file", None)
-
-
-_CUTS = (_without("diff"), _bare_places, _sentences, _names, _without("freed", "origin"), _without_files)
-"""In their order; after the last, any finding fits."""

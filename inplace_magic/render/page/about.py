@@ -25,14 +25,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
     return [[label, lettering.printable(lettering.shortened(value, MAX_FACT))] for label, value in pairs if value]
 
 
-def tensor_title(tensor: TensorVertex, reading: Reading) -> str:
-    """``T4 probs v0→v1``."""
-    step = (
-        words.version_step(tensor.version_before, tensor.version) if tensor.mutated else words.version(tensor.version)
-    )
-    return lettering.printable(f"{reading.label(tensor)} {step}")
-
-
 def about_tensor(
     tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
 ) -> Iterable[tuple[str, str]]:
@@ -62,7 +54,7 @@ def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> 
         return _("made inside {call}, {place}").format(call=maker.name, place=place)
     if maker is not None:
         return _("{origin} by {call}, {place}").format(
-            origin=words.one_of(words.ORIGINS, tensor.origin),
+            origin=words.said(tensor.origin),
             call=maker.name,
             place=words.place_in(maker.callsite, reading.trace),
         )
@@ -70,12 +62,12 @@ def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> 
         return _("from before the watch")
     if tensor.origin == "unseen":
         return _("written unseen by the watch")
-    return words.one_of(words.ORIGINS, tensor.origin)
+    return words.said(tensor.origin)
 
 
 def about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
     """Facts of a call."""
-    yield _("kind"), words.one_of(words.KINDS, call.kind)
+    yield _("kind"), words.said(call.kind)
     yield _("where"), words.place(call.site)
     yield _("code"), words.code_of(call.site)
     yield _("role"), clauses((drawing.roles.savers.get(call.key, ""), drawing.roles.guilty.get(call.key, "")))

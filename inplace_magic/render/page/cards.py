@@ -11,7 +11,7 @@ from inplace_magic.hazards.pages import page_of
 from inplace_magic.language import LANGUAGES, N_, _, language, ngettext, sentences
 from inplace_magic.render import diffs, lettering, proofs, style, words
 from inplace_magic.render.excerpt import excerpts
-from inplace_magic.render.markup import CODE, code, details, esc, prose, tag
+from inplace_magic.render.markup import CODE, code, details, esc, fix_bar, note, prose, tag, verdict_bar
 from inplace_magic.render.page.listing import listing
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.verdict import headline, is_unexplained
@@ -53,21 +53,16 @@ MAX_LINES = 30
 _LINK = "text-decoration:underline;cursor:pointer"
 
 
-def verdict_bar(reading: Reading) -> str:
-    """Return the verdict, the largest text of the page."""
+def verdict_of(reading: Reading) -> str:
+    """Return the verdict, in the colours of the worst finding."""
     report = reading.report
     serious = [finding for finding in report.findings if finding.is_alarm]
     if serious:
-        accent, ink, tint = style.SEVERITY_COLOURS[serious[0].severity]
-    else:
-        judged = report.trace.calls and report.trace.error is None
-        fine = style.FINE_COLOURS if judged else style.SEVERITY_COLOURS["info"]
-        accent, ink, tint = style.SEVERITY_COLOURS["error"] if is_unexplained(report) else fine
-    css = (
-        f"background:{tint};color:{ink};border-left:6px solid {accent};padding:8px 12px;margin:0 0 8px;"
-        "font-size:16px;font-weight:bold"
-    )
-    return tag("div", css, prose(reading.verdict))
+        return verdict_bar(style.SEVERITY_COLOURS[serious[0].severity], reading.verdict)
+    if is_unexplained(report):
+        return verdict_bar(style.SEVERITY_COLOURS["error"], reading.verdict)
+    judged = report.trace.calls and report.trace.error is None
+    return verdict_bar(style.FINE_COLOURS if judged else style.SEVERITY_COLOURS["info"], reading.verdict)
 
 
 def finding_cards(report: Report, *, most: int = FEW_CARDS, told: bool = False) -> str:
@@ -96,7 +91,7 @@ def _cards(findings: Sequence[Hazard], report: Report, most: int, more: str) -> 
     lines = [_one_line(finding, report) for finding in findings[most : most + MAX_LINES]]
     left = len(findings) - len(cards) - len(lines)
     code = words.of_report(report, "hazards")
-    rest = _sentence(more.format(count=left, code=code)) if left else ""
+    rest = note(more.format(count=left, code=code)) if left else ""
     return "".join(cards) + (tag("ul", "margin:4px 0 10px", *lines) if lines else "") + rest
 
 
@@ -121,8 +116,7 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     if page:  # of the finding that is the verdict, the sentences that say it again unfold as well
         told = finding is report.findings[0] and finding.is_alarm and bool(listed)
         head, why = f"<details>{head}{why if told else ''}{page}</details>", "" if told else why
-    fix_css = f"background:{style.GREEN_TINT};color:{style.GREEN_INK};padding:4px 8px;margin:2px 0 4px"
-    fix = tag("div", fix_css, tag("b", "", esc(_("Fix: "))), prose(sentences(finding.fix, diffs.price(finding))))
+    fix = fix_bar(sentences(finding.fix, diffs.price(finding)))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:6px 12px;margin:0 0 6px"
     cure = "".join((fix, diffs.to_markup(finding.diff, tried=diffs.is_tried(finding)), proofs.to_markup(finding)))
     if listings:  # beside each other where the live view is and there is room
@@ -130,7 +124,3 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
             "div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why
         )
     return tag("div", css, head, cure, why)
-
-
-def _sentence(text: str) -> str:
-    return tag("p", f"color:{style.MUTED_INK};margin:4px 0", prose(text))

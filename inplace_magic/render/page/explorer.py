@@ -23,13 +23,11 @@ from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.render import lettering, style, words
-from inplace_magic.render.diffs import is_tried
 from inplace_magic.render.drawing import Drawing
-from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts, tensor_title
+from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
 from inplace_magic.render.theme import minified, style_sheet, text_of
-from inplace_magic.report import Report
 
 
 def packed(state: dict[str, Any]) -> str:
@@ -77,16 +75,13 @@ WORDS = {
     "nothing_selected": N_("Point at a box or a line of code; a click keeps it. Drag to move, Ctrl+wheel to zoom."),
     "let_go": N_("Escape lets go"),
     "open": N_("Open"),
+    "inside": N_("; folded in {boxes}"),
+    "folded": N_("is folded; a page cannot open it, --widget and report.to_svg(expanded=['{key}']) can."),
+    "copy": N_("Copy the corrected lines"),
+    "copied": N_("Copied"),
     "broken": N_("The picture could not be made live: {error}. Please report it."),
 }
 """What the script writes on the screen."""
-OF_COPIES = {"copy": N_("Copy the corrected lines"), "copied": N_("Copied")}
-"""The same where a fix was tried."""
-OF_FOLDS = {
-    "inside": N_("; folded in {boxes}"),
-    "folded": N_("is folded; a page cannot open it, --widget and report.to_svg(expanded=['{key}']) can."),
-}
-"""The same where something is folded."""
 
 
 def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
@@ -105,19 +100,9 @@ def explorer_state(reading: Reading, *, expanded: Collection[str] = frozenset(),
         "steps": _steps(drawing, reading, sources),
         "marks": _marks(drawing.roles, reading, sources),
         "sources": sources.listed(),
-        "words": {key: _(text) for key, text in _words(drawing, reading).items()},
+        "words": {key: _(text) for key, text in WORDS.items()},
         "css": style_sheet(),
     }
-
-
-def _words(drawing: Drawing, reading: Reading) -> dict[str, str]:
-    copies = OF_COPIES if has_copies(reading.report) else {}
-    return {**WORDS, **copies, **(OF_FOLDS if drawing.folds else {})}
-
-
-def has_copies(report: Report) -> bool:
-    """True if a fix of the report was tried, and so can be copied by a button."""
-    return any(map(is_tried, report.findings))
 
 
 @cache
@@ -127,17 +112,15 @@ def script() -> str:
 
 
 @cache
-def live_script(*, copies: bool = False) -> str:
+def live_script() -> str:
     """:func:`script` and what mounts it on a report of a page, in a scope of its own."""
-    parts = ("page.js", "copies.js") if copies else ("page.js",)
-    mounted = "\n".join(minified(text_of(part)) for part in parts)
-    return f"(function(){{\n{script()}\n{mounted}\n}})();"
+    return f"(function(){{\n{script()}\n{minified(text_of('page.js'))}\n}})();"
 
 
 @cache
-def page_script(*, copies: bool = False) -> str:
+def page_script() -> str:
     """Return the script of a page: :func:`live_script` packed, and what unpacks it."""
-    return minified(text_of("boot.js")).replace("LIVE", packed_text(live_script(copies=copies)))
+    return minified(text_of("boot.js")).replace("LIVE", packed_text(live_script()))
 
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -146,7 +129,7 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
         yield (
             tensor.key,
             {
-                "title": tensor_title(tensor, reading),
+                "title": lettering.printable(reading.title(tensor)),
                 "facts": facts(about_tensor(tensor, maker, drawing, reading)),
                 "at": sources.places(maker.callsite if maker is not None else None),
                 "call": -1 if tensor.made_by is None else tensor.made_by,

@@ -18,10 +18,10 @@ from inplace_magic.record.options import SECTIONS
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.markup import CARD, card, details, esc, image, prose, tag
-from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_bar
+from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
+from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.explorer import explorer_state, has_copies, packed, page_script
+from inplace_magic.render.page.explorer import explorer_state, packed, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.sections import (
     line_calls,
@@ -38,7 +38,7 @@ from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
 
 SCREEN = frozenset({"graph", "memory"})
-PAGE = frozenset({"graph", "timeline", "lines", "memory"})
+IN_A_FILE = frozenset({"graph", "timeline", "lines", "memory"})
 """Of a file of its own, which is as long as it needs to be."""
 
 
@@ -72,9 +72,6 @@ def is_calm(report: Report) -> bool:
     return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))
 
 
-_PAGE = f"body{{margin:16px;background:{style.ZEBRA}}}" + "@media (prefers-color-scheme:dark){body{background:#111}}"
-
-
 @in_its_language
 def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
     """HTML to stand in a notebook's output.
@@ -101,8 +98,8 @@ def fragment_of(
     drawn, keys = _picture(reading, raw, limit) if graph and trace.calls else ("", [])
     timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
     body = (
-        verdict_bar(reading),
-        tag("p", f"margin:8px 14px;color:{style.MUTED_INK}", prose(reading.part)) if reading.part else "",
+        verdict_of(reading),
+        note(reading.part) if reading.part else "",
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS, told=told),
         sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
         details(_title(reading), drawn, opened="graph" in opened) if drawn else "",
@@ -135,7 +132,7 @@ def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[s
         return card(body)
     state = {**explorer_state(reading, limit=limit), **around}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
-    return f"{start}{body}</div><script>{page_script(copies=has_copies(reading.report))}</script>"
+    return f"{start}{body}</div><script>{page_script()}</script>"
 
 
 def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
@@ -155,14 +152,8 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """Return one self-contained HTML page, its tables longer than a notebook's; the arguments are
     :func:`to_fragment`'s."""
     reading = Reading(report, rows=MANY_ROWS, most=MOST_IN_A_FILE)
-    body = fragment_of(reading, raw=raw, graph=graph, opened=PAGE)
-    return (
-        f'<!DOCTYPE html>\n<html lang="{report.language}">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{esc(reading.verdict)}</title>\n<style>{_PAGE}</style>\n</head>\n"
-        '<body class="im-alone">\n'
-        f"<main>{body}</main>\n</body>\n</html>\n"
-    )
+    body = fragment_of(reading, raw=raw, graph=graph, opened=IN_A_FILE)
+    return page(reading.verdict, report.language, f"<main>{body}</main>", head=PAGE, within=' class="im-alone"')
 
 
 def _title(reading: Reading) -> str:
@@ -176,7 +167,7 @@ def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[st
     try:
         svg = to_svg(dot_of(reading, raw=raw, limit=limit))
     except InplaceMagicError as error:
-        return tag("p", f"color:{style.MUTED_INK}", prose(str(error))), []
+        return note(str(error)), []
     css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("{title}.").format(title=_title(reading)), reading.verdict)
     shown, unseen = embedded(svg)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from inplace_magic.language import _
-from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
-from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, prose, table
+from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, note, prose, table
 from inplace_magic.render.page.embedded import embedded
-from inplace_magic.render.page.sections import code_cell, more_rows, note
+from inplace_magic.render.page.sections import MAX_CODE, more_rows
 from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
 from inplace_magic.render.timeline.chart import memory_charts
 
 SCREEN_ROWS = 8
 """Rows of the table where it stands under the picture on one screen."""
-MAX_CODE = 40
+SHORT_CODE = 40
 """Characters of a line of code beside six numbers."""
 
 
@@ -24,9 +21,11 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     """Bytes by line, of many lines those that allocated most; and folded below them the chart of live bytes."""
     if not reading.memory or not reading.knows_memory:
         return ""
-    lines = memory_words.line_table(reading, max(reading.rows, SCREEN_ROWS))
-    rows = [(esc(line), esc(lettering.shortened(code, MAX_CODE)), *map(esc, rest)) for line, code, *rest in lines]
-    body = table(memory_words.header(), rows, cells=(CELL, CODE_CELL, CELL, *[NUMBER_CELL] * 5))
+    header, *lines = memory_words.line_table(reading, max(reading.rows, SCREEN_ROWS))
+    rows = [(esc(line), esc(lettering.shortened(code, SHORT_CODE)), *map(esc, rest)) for line, code, *rest in lines]
+    numbers = len(memory_words.SHOWN)
+    cells = (CELL, CODE_CELL, *[CELL] * (len(header) - 2 - numbers), *[NUMBER_CELL] * numbers)
+    body = table(header, rows, cells=cells)
     told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
     notes = "".join(map(note, (*told, *memory_words.allocator(reading))))
     many = reading.rows >= MANY_ROWS
@@ -44,31 +43,16 @@ def saved_section(reading: Reading, *, opened: bool = False) -> str:
     saved = reading.saved
     if not saved or not reading.knows_memory:
         return ""
-    shown = lettering.rows_shown(len(saved), reading.rows)
-    rows: list[Sequence[str]] = []
-    before: tuple[bool, Callsite | None] | None = None
-    for kept in saved[:shown]:
-        site = kept.call.callsite if kept.call is not None else None
-        place = kept.call is None, site
-        again, before = place == before, place  # a place is said once, as in the table of lines
-        rows.append(
-            (
-                esc(f"{memory_words.kept_label(kept, reading)} {words.version(kept.saved.version)}"),
-                esc(f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}"),
-                "" if again else esc(memory_words.kept_place(kept, reading.trace)),
-                "" if again else code_cell(site),
-                esc(memory_words.kept_size(kept)),
-                prose(memory_words.kept_remark(kept)),
-            )
-        )
-    header = (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
-    total = sum(kept.saved.nbytes or 0 for kept in saved if kept.first and kept.origin != "leaf")
-    kept_in_all = _("This graph keeps {size} for backward (leaves excluded, shared memory counted once).")
+    shown = memory_words.kept_table(reading, lettering.rows_shown(len(saved), reading.rows))
+    rows = [
+        (*map(esc, (*head, lettering.shortened(code, MAX_CODE), size)), prose(whose))
+        for *head, code, size, whose in shown
+    ]
     return details(
         _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved)),
-        table(header, rows, cells=(CELL, CELL, CELL, CODE_CELL)),
-        more_rows(reading, saved, "saved", shown),
-        note(kept_in_all.format(size=words.bytes_of(total))),
+        table(memory_words.kept_header(), rows, cells=(CELL, CELL, CELL, CODE_CELL)),
+        more_rows(reading, saved, "saved", len(shown)),
+        note(memory_words.kept_in_all(reading)),
         opened=opened,
     )
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 from inplace_magic.analysis.vertices import TensorVertex
-from inplace_magic.language import _, clauses, ngettext
+from inplace_magic.language import _, clauses
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
-from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, prose, table, tag
+from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, note, prose, table, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import roles_of
 from inplace_magic.report import Report
@@ -66,15 +65,16 @@ def _guilty(reading: Reading) -> set[int | None]:
 def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """Return the first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
-    most = lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)
-    if len(steps) <= most:
-        return steps
     serious = [finding for finding in reading.report.findings if finding.is_alarm]
     named = {site for finding in serious for site in (finding.mutation, finding.saved) if site is not None}
     calls = _guilty(reading) | {finding.saved_call for finding in serious}
     wanted = [n for n, (story, step) in enumerate(steps) if step.call.index in calls or story.site in named]
-    kept = list(dict.fromkeys([*wanted, *range(len(steps))]))[:most]
-    return [steps[n] for n in sorted(kept)]
+    return [steps[n] for n in _shown(len(steps), LINE_ROWS * reading.rows, wanted)]
+
+
+def _shown(count: int, most: int, wanted: list[int]) -> list[int]:
+    """Return which rows of a table are shown, in its order: those that are wanted, then the first."""
+    return sorted(list(dict.fromkeys([*wanted, *range(count)]))[: lettering.rows_shown(count, most)])
 
 
 def tensor_section(reading: Reading, *, opened: bool = False) -> str:
@@ -108,10 +108,8 @@ def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     """Return the first ones; of a longer table also those that the findings are about, in the order of the table."""
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
-    most = lettering.rows_shown(len(tensors), reading.rows)
-    kept = [n for n, vertex in enumerate(tensors) if vertex.key in named][:most] if named else []
-    others = (n for n, vertex in enumerate(tensors) if vertex.key not in named)
-    return [tensors[n] for n in sorted([*kept, *islice(others, most - len(kept))])]
+    wanted = [n for n, vertex in enumerate(tensors) if vertex.key in named] if named else []
+    return [tensors[n] for n in _shown(len(tensors), reading.rows, wanted)]
 
 
 def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = False) -> str:
@@ -138,11 +136,8 @@ def names_section(report: Report, *, opened: bool = False) -> str:
 
 
 def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:
-    after = step.last.after if step.last is not None else None
-    grad_fn = reading.node_name(after.node) if after is not None else ""
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
-    facts = words.shape(after) if step.kind in ("created", "viewed") and step.one_shape else ""
-    what = clauses((lettering.shortened(step_phrase(step, reading.names), length), facts))
+    what = clauses((lettering.shortened(step_phrase(step, reading.names), length), step.shape))
     text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (
         place if first else "",
@@ -150,7 +145,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
         esc(step_label(step, reading.names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
         esc(_object(step)),
-        esc(grad_fn),
+        esc(reading.node_name(step.after.node) if step.after is not None else ""),
     )
 
 
@@ -168,14 +163,11 @@ def _tint(step: Step, guilty: bool) -> str:
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:
     facts = vertex.facts
-    step = (
-        words.version_step(vertex.version_before, vertex.version) if vertex.mutated else words.version(vertex.version)
-    )
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
     head = (
-        esc(f"{reading.label(vertex)} {step}"),
-        esc(words.one_of(words.ORIGINS, vertex.origin)),
+        esc(reading.title(vertex)),
+        esc(words.said(vertex.origin)),
         esc(place),
     )
     if facts is None:
@@ -200,17 +192,5 @@ def code_cell(site: Callsite | None) -> str:
 
 def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) -> str:
     """How many rows of a table are not shown, and how to get them."""
-    more = len(rows) - shown
-    if more <= 0:
-        return ""
-    text = ngettext(
-        "{count} more row not shown; {frame} gives all of them.",
-        "{count} more rows not shown; {frame} gives all of them.",
-        more,
-    ).format(count=more, frame=words.of_report(reading.report, frame))
-    return note(text)
-
-
-def note(text: str) -> str:
-    """Return a sentence below a table."""
-    return tag("p", f"color:{style.MUTED_INK};margin:2px 0", prose(text))
+    more = words.left_out(reading.report, len(rows) - shown, frame)
+    return note(more) if more else ""

@@ -9,6 +9,7 @@ from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _, clauses, listed, sentences
 from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.memory import Storage
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
@@ -21,7 +22,8 @@ _ORIGIN = {
     "clone of the input": N_("clone of the input"),
     "made for backward": N_("made for backward alone"),
 }
-_SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_bytes"))
+SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_bytes"))
+"""The columns of numbers."""
 _COUNTED_BY_TENSORS = ("cpu", "meta")
 ALIVE = 3
 """How many of the tensors alive at the peak are named."""
@@ -75,28 +77,40 @@ def not_asked(reading: Reading) -> list[str]:
             "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding "
             "and without memory of libraries."
         ).format(device=device)
-        for device in dict.fromkeys(row.device for row in reading.memory)
+        for device in _devices(reading)
         if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
     ]
 
 
 def title(reading: Reading) -> str:
     """``Memory by line (cpu)``."""
-    return words.with_detail(_("Memory by line"), listed(dict.fromkeys(row.device for row in reading.memory)))
+    return words.with_detail(_("Memory by line"), listed(_devices(reading)))
 
 
-def header() -> tuple[str, ...]:
-    """Return the titles of :func:`line_table`."""
-    told = (_("Line"), _("Code"), _("Device"), _("Delta"), _("Allocated"), _("Freed"), _("Peak"))
-    return (*told, _("Kept for backward"))
+def _devices(reading: Reading) -> list[str]:
+    return list(dict.fromkeys(row.device for row in reading.memory))
 
 
 def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
-    """Memory by line as it is read, in the order of the lines; of more than `most` a few, those that allocated most."""
+    """Memory by line as it is read: titles, then rows in the order of the lines; of more than `most` a few, those that
+    allocated most. A row says its device where there are several; else the title of it all does."""
     rows = line_rows(reading)
     if len(rows) > most:
         rows = sorted(rows, key=lambda row: -row["allocated_bytes"])[: most * 2 // 5]
-    return [(row["label"], row["code"], row["device"], *(words.bytes_of(row[each]) for each in _SHOWN)) for row in rows]
+    several = len(_devices(reading)) > 1
+    numbers = (_("Delta"), _("Allocated"), _("Freed"), _("Peak"), _("Kept for backward"))
+    return [
+        (_("Line"), _("Code"), *([_("Device")] if several else []), *numbers),
+        *(
+            (
+                row["label"],
+                row["code"],
+                *([row["device"]] if several else []),
+                *(words.bytes_of(row[each]) for each in SHOWN),
+            )
+            for row in rows
+        ),
+    ]
 
 
 def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
@@ -117,24 +131,45 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
     return found
 
 
-def kept_label(kept: Kept, reading: Reading) -> str:
-    """Return the saved tensor as a reader knows it."""
+def kept_header() -> tuple[str, ...]:
+    """Return the titles of :func:`kept_table`."""
+    return (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
+
+
+def kept_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
+    """What autograd keeps for backward, as it is read; a place is said once, as in the table of lines."""
+    rows: list[tuple[str, ...]] = []
+    before: tuple[bool, Callsite | None] | None = None
+    for kept in reading.saved[:most]:
+        site = kept.call.callsite if kept.call is not None else None
+        again, before = before == (kept.call is None, site), (kept.call is None, site)
+        place = words.place_in(site, reading.trace) if kept.call is not None else _("before the watch")
+        rows.append(
+            (
+                f"{_kept_label(kept, reading)} {words.version(kept.saved.version)}",
+                f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}",
+                *(("", "") if again else (place, words.code_of(site))),
+                _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0),
+                _kept_remark(kept),
+            )
+        )
+    return rows
+
+
+def kept_in_all(reading: Reading) -> str:
+    """Return the sentence below that table."""
+    total = sum(kept.saved.nbytes or 0 for kept in reading.saved if kept.first and kept.origin != "leaf")
+    text = _("This graph keeps {size} for backward (leaves excluded, shared memory counted once).")
+    return text.format(size=words.bytes_of(total))
+
+
+def _kept_label(kept: Kept, reading: Reading) -> str:
     if kept.tensor is not None:
         return words.tensor_label(kept.tensor, reading.names)
     return _("a hidden clone") if kept.origin == "clone of the input" else _("a tensor without a name")
 
 
-def kept_place(kept: Kept, trace: Trace) -> str:
-    """Where the call stands that saved it."""
-    return words.place_in(kept.call.callsite, trace) if kept.call is not None else _("before the watch")
-
-
-def kept_size(kept: Kept) -> str:
-    """Return its bytes, or why they are unknown."""
-    return _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0)
-
-
-def kept_remark(kept: Kept) -> str:
+def _kept_remark(kept: Kept) -> str:
     """Return whether its memory is its own, and a clone that nobody asked for."""
     if kept.saved.hooked:
         return ""

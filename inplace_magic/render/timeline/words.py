@@ -98,12 +98,10 @@ def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading, *, short: bool
 
 def of_gap(column: Column) -> str:
     """``499 more passes, 3493 calls``; ``12 calls``."""
-    calls = ngettext("{count} call", "{count} calls", column.calls).format(count=column.calls)
-    calls = words.at_least(calls, column.partial)
+    calls = words.at_least(words.calls_of(column.calls), column.partial)
     if not column.passes:
         return calls
-    passes = ngettext("{count} more pass", "{count} more passes", column.passes).format(count=column.passes)
-    return _("{passes}, {calls}").format(passes=words.at_least(passes, column.partial), calls=calls)
+    return _("{passes}, {calls}").format(passes=words.passes_of(column.passes, column.partial), calls=calls)
 
 
 def of_hidden(marks: list[Mark]) -> str:

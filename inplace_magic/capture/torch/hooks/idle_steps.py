@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,8 +33,9 @@ class IdleSteps:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._thread = threading.get_ident()
-        self._met: set[int] = set()
-        """The `id` of each optimizer that has stepped; of one that was made in an older one's place, less is known."""
+        self._met: dict[int, weakref.ref[Any]] = {}
+        """Each optimizer that has stepped, by its `id`, which one that is made when it is gone may have again. Not by
+        its hash: that may be code of the user's."""
 
     def registered(self) -> RemovableHandle:
         """The hook is on; its handle takes it off."""
@@ -51,9 +53,10 @@ class IdleSteps:
     def _note(self, optimizer: Any) -> None:
         recorder = self._recorder
         left_out: list[Any] = []
-        moved, is_first = 0, id(optimizer) not in self._met
-        if len(self._met) < _MOST_NOTED:
-            self._met.add(id(optimizer))
+        met = self._met.get(id(optimizer))
+        moved, is_first = 0, met is None or met() is not optimizer
+        if is_first and len(self._met) < _MOST_NOTED:
+            self._met[id(optimizer)] = weakref.ref(optimizer)
         for tensor in [*parameters_held(optimizer)]:
             if type(tensor) not in describe.PLAIN_TYPES:
                 return  # of a subclass it is not known

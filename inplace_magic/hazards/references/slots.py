@@ -11,12 +11,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.two_slots import is_said_to_be_one
-from inplace_magic.hazards.references.objects.ways import is_on, level_of
+from inplace_magic.hazards.references.names import Owned, is_on, is_said_to_be_one, level_of, owners_of
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.owners import Owned, owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import (
@@ -31,7 +30,8 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of
+from inplace_magic.source.spots import Spot, spot_of
 from inplace_magic.source.variables import mentions, variables_read
 
 Two = tuple[str, str]
@@ -102,7 +102,7 @@ def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> Two
         return None
     if mutation.storage in story.trained_memories or story.is_gradient(mutation):
         return None  # one may well tie these
-    for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
+    for owned in owners_of(story, call, mutation):
         level = level_of(call.callsite, owned.site)
         for container, slots in _several([each for each in held if each.level == level]):
             said = owned.path if without_keys(owned.path) == without_keys(slots[0].path) else None
@@ -145,10 +145,9 @@ def _is_gone_through(
         return False
     if not any(each.callsite == call.callsite for each in writes):
         return False
-    listing, root = whole_listing(story.trace, owned.site), before_first_step(owned.path)[0]
-    statement = listing.statement_at(owned.site) if listing is not None else None
-    for loop in listing.around(statement) if listing is not None and statement is not None else ():
-        if isinstance(loop, (ast.For, ast.AsyncFor)) and mentions(loop.target, root):
+    spot, root = spot_of(story.trace, owned.site), before_first_step(owned.path)[0]
+    for loop in spot.loops if spot is not None else ():
+        if not isinstance(loop, ast.While) and mentions(loop.target, root):
             over = (path_text(node) for node in ast.walk(loop.iter) if isinstance(node, ast.expr))
             return container in over
     return False
@@ -203,68 +202,35 @@ def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bo
 
 def _reads_another_slot(story: Story, tensor: int, container: str) -> bool:
     """True if somebody reads the container after the last write who does not just read each slot as soon as it
-    is filled, like ``print(batches[-1])`` below ``batches.append(buffer)``."""
+    is filled, like ``print(batches[-1])`` below ``batches.append(buffer)``; queries such as ``item()`` count."""
     writes = [write.index for write, _ in story.writes_to_tensor[tensor]]
-    reads = list(_reads(story, tensor, writes[0], container))
+    through = lru_cache(None)(lambda site: reads_through(story, site, container))
+    reads = [read for read in story.given_to.get(tensor, ()) if read.index > writes[0] and through(read.callsite)]
     last = Counter(read.callsite for read in reads if read.index > writes[-1])
     before = {read.callsite for read in reads if read.index < writes[-1]}
     return any(times > 1 or place not in before for place, times in last.items())
 
 
-def _reads(story: Story, tensor: int, after: int, container: str) -> Iterator[CallEvent]:
-    """Yield the calls after another one, queries such as ``item()`` among them, that read a tensor by way of a
-    container."""
-    through: dict[Callsite | None, bool] = {}
-    for call in story.given_to.get(tensor, ()):
-        if call.index <= after:
-            continue
-        site = call.callsite
-        if site not in through:
-            through[site] = reads_through(story, site, container) or _reads_what_was_taken(story, site, container)
-        if through[site]:
-            yield call
-
-
 def reads_through(story: Story, site: Callsite | None, container: str) -> bool:
-    """True if a place or one of its callers says a container's name: in its statement, or in the head of a loop around
-    it."""
+    """True if a place or one of its callers says a container's name: in its statement, in the head of a loop around it,
+    or where a name that it reads was bound, as `drawn` was by ``drawn = random.sample(self.buffer, 8)``."""
     last = container.partition("[")[0].rpartition(".")[2]
-    while site is not None:
-        listing = listing_of(story.trace, site)
-        statement = listing.statement_at(site) if listing is not None else None
-        if listing is not None and statement is not None:
-            heads = (node.iter for node in listing.around(statement) if isinstance(node, (ast.For, ast.AsyncFor)))
-            parts = [*heads, *read_parts(statement)]
-            if any(names(node, last) for part in parts for node in ast.walk(part)):
-                return True
-        site = site.caller
-    return False
+    parts = (part for place in (site.chain if site is not None else ()) for part in _parts_read_at(story, place))
+    return any(names(node, last) for part in parts for node in ast.walk(part))
 
 
-def _reads_what_was_taken(story: Story, site: Callsite | None, container: str) -> bool:
-    """True if a place says a name that its function gave to something taken from a container: ``drawn =
-    random.sample(self.buffer, 8)``, then ``for state, action in drawn``."""
-    last = container.partition("[")[0].rpartition(".")[2]
-    listing = listing_of(story.trace, site) if site is not None else None
-    statement = listing.statement_at(site) if listing is not None and site is not None else None
+def _parts_read_at(story: Story, place: Callsite) -> Iterator[ast.AST]:
+    listing = listing_of(story.trace, place)
+    statement = listing.statement_at(place) if listing is not None else None
     if listing is None or statement is None:
-        return False
-    around = list(listing.around(statement))
-    heads = [node.iter for node in around if isinstance(node, (ast.For, ast.AsyncFor))]
-    said = set().union(*(variables_read(part) for part in (*heads, *read_parts(statement))))
-    function = next((node for node in around if isinstance(node, FUNCTIONS)), None)
-    return any(
-        isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id in said for target in node.targets)
-        and any(names(part, last) and not _is_counted(listing, part) for part in ast.walk(node.value))
-        for node in (ast.walk(function) if function is not None else ())
-    )
-
-
-def _is_counted(listing: Listing, node: ast.AST) -> bool:
-    """True if only the length of something is asked."""
-    above = listing.parents.get(node)
-    return isinstance(above, ast.Call) and names(above.func, "len")
+        return
+    spot = Spot(listing, statement)
+    for part in (*(loop.iter for loop in spot.loops if not isinstance(loop, ast.While)), *read_parts(statement)):
+        yield part
+        for value in map(spot.value_of, variables_read(part)):
+            only_counted = isinstance(value, ast.Call) and names(value.func, "len")
+            if value is not None and not only_counted:
+                yield value
 
 
 def read_parts(statement: ast.stmt) -> list[ast.AST]:

@@ -12,15 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.objects.ways import assigned, level_of, way_to
+from inplace_magic.hazards.references.names import level_of, owners_of
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.references.owners import owners_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import LOOPS, texts, whole_listing
+from inplace_magic.source.listing import LOOPS, texts
+from inplace_magic.source.operands import operands_given
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import mentions
 
@@ -93,14 +94,12 @@ def _is_copied(story: Story, call: CallEvent, tensor: int, copy: Holding) -> boo
     name = made.targets[0] if made is not None and made.targets and len(made.targets) == 1 else None
     if made is None or name is None or not name.isidentifier() or name == "return":
         return True
-    listing = whole_listing(story.trace, made)
-    statement = listing.statement_at(made) if listing is not None else None
-    if listing is None or statement is None:
-        return False
-    scope = listing.scope_of(statement)
-    loads = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
+    spot = spot_of(story.trace, made)
+    scope = ast.walk(spot.scope) if spot is not None else ()
+    loads = [n for n in scope if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
     repeated = (*LOOPS, ast.ListComp, ast.DictComp, ast.GeneratorExp)
-    return len(loads) == 1 and not any(isinstance(node, repeated) for node in listing.around(loads[0]))
+    around = spot.listing.around(loads[0]) if spot is not None and len(loads) == 1 else None
+    return around is not None and not any(isinstance(node, repeated) for node in around)
 
 
 def _is_tied(story: Story, call: CallEvent, copy: Holding) -> bool:
@@ -150,28 +149,22 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
     """True if a function made the object that it has a holder in of the object that another holder is in: ``g =
     graph.local()`` and then ``g.weights["flow"]``, where ``graph.weights`` is another dict. The text tells it: the
     record knows which object holds a tensor, and not of which other object that one was made."""
-    site = call.callsite
-    listing = whole_listing(story.trace, site) if site is not None else None
-    statement = listing.statement_at(site) if listing is not None and site is not None else None
+    spot = spot_of(story.trace, call.callsite)
     mine, others = (before_first_step(holding.path)[0] for holding in (copy, original))
-    if listing is None or statement is None or mine == others or copy.level or copy.path == mine:
+    if spot is None or mine == others or copy.level or copy.path == mine:
         return False
-    made = assigned(listing, statement, mine)
+    made = spot.value_of(mine)
     return isinstance(made, ast.Call) and mentions(made, others)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
     """Return what a call says of a tensor that it reads; one None where the text does not tell which operand it is."""
-    site = read.callsite
-    if site is None or not site.direct:
-        return [None]
-    listed = expressions.operands(site.expression, method=read.does("method"))
-    if len(listed) == len(read.inputs):
-        return [node for meta, node in zip(read.inputs, listed, strict=True) if meta.tensor == tensor]
-    inner = [entry for node in listed if isinstance(node, (ast.List, ast.Tuple)) for entry in node.elts]
-    if len(inner) == len(read.inputs):
-        return [node for meta, node in zip(read.inputs, inner, strict=True) if meta.tensor == tensor]
-    return list(listed[:1]) if listed and len(read.inputs) == 1 else [None]
+    pairs, site = operands_given(read), read.callsite
+    if pairs is not None:
+        return [node for meta, node in pairs if meta.tensor == tensor]
+    one = len(read.inputs) == 1 and site is not None and site.direct
+    listed = expressions.operands(site.expression, method=read.does("method")) if one and site is not None else []
+    return [listed[0]] if listed else [None]
 
 
 def _through(
@@ -180,7 +173,8 @@ def _through(
     """By way of which object the line of a call comes to a tensor; None where the text fits several."""
     here = [holding for holding in held if holding.level == 0 and holding.tensor == tensor]
     if len({holding.object for holding in here}) > 1:
-        prefix, step = way_to(story, call.callsite, node)
+        spot = spot_of(story.trace, call.callsite)
+        prefix, step = spot.way_to(node) if spot is not None else ("", "")
         fitting = [
             h for h in here if before_last_step(h.path)[0] == prefix and step in ("", before_last_step(h.path)[1])
         ]
@@ -193,7 +187,7 @@ def _written_through(
 ) -> Holding | None:
     """Return by way of which object a line writes a tensor, or a function that handed it on to that line."""
     own = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)
-    for owned in owners_of(story, call, mutation, story.bindings.written_path(call, mutation.tensor)):
+    for owned in owners_of(story, call, mutation):
         level = level_of(call.callsite, owned.site)
         handed = (h for h in held if h.tensor == tensor and (h.level, h.path) == (level, owned.path))
         own = own or next(handed, None)
@@ -215,17 +209,14 @@ def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) ->
         return True
     root, chain = before_last_step(original.path)[0], call.callsite.chain if call.callsite is not None else ()
     place = chain[-1 - original.level] if original.level < len(chain) else None
-    listing = whole_listing(story.trace, place) if place is not None and root.isidentifier() else None
-    statement = listing.statement_at(place) if listing is not None and place is not None else None
+    spot = spot_of(story.trace, place) if root.isidentifier() else None
     there = next((p for p in read.callsite.chain if p.same_run(place)), None) if read.callsite is not None else None
-    if listing is None or statement is None or place is None or there is None:
+    if spot is None or place is None or there is None:
         return False
-    scope = listing.scope_of(statement)
-    stores = [node.lineno for node in listing.stores.get(root, ()) if listing.scope_of(node) is scope]
+    stores = [node.lineno for node in spot.stores(root)]
     if there.line > place.line:
         return not any(place.line <= line < there.line for line in stores)
-    loops = [loop for loop in listing.around(statement) if isinstance(loop, LOOPS)]
-    return not any(spans(loop, line) for loop in loops for line in stores)
+    return not any(spans(loop, line) for loop in spot.loops for line in stores)
 
 
 def _line(site: Callsite | None) -> tuple[object, ...]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards.references.origins import view_of
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import level
+from inplace_magic.source.chains import argument_for
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
 _MOST_STEPS = 64
@@ -71,8 +72,8 @@ def _made_beside(story: Story, call: CallEvent, views: list[tuple[int, int]]) ->
 def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
     """Return the index of the call that took a tensor as a view of another one on this memory, and that other one; None
     where no such call was seen."""
-    made = story.innermost_new(meta.tensor, call.index)
-    if made is None or made.kind != "view" or not made.inputs or made.inputs[0].storage != meta.storage:
+    made = view_of(story, meta.tensor, call.index)
+    if made is None or made.inputs[0].storage != meta.storage:
         return None
     return made.index, made.inputs[0].tensor
 
@@ -104,7 +105,7 @@ def _held_since(story: Story, site: Callsite, name: str, tensor: int, before: in
         return None
     if name not in site.parameters or site.caller is None:
         return since
-    path = expressions.path_text(expressions.parameter_argument(site.caller.expression, site.parameters, name))
+    path = expressions.path_text(argument_for(site, name))
     outer = _held_since(story, site.caller, path, tensor, before) if path is not None else None
     return since if outer is None else outer if since is None else min(since, outer)
 
@@ -149,28 +150,6 @@ def wrote_while_making(story: Story, call: CallEvent, write: Write) -> bool:
     name = story.name_written_by(write)
     shared = (a for a in story.aliases.beside(site) if a.source == name and a.target != "return")
     return all(alias.line >= site.line for alias in shared)
-
-
-def ran_between(story: Story, alias: AliasStatement, like: Callsite | None, first: int, last: int) -> bool:
-    """True if a statement was passed between two calls, by the lines of the calls in its function: each goes on below
-    the one before, or a loop came round."""
-    previous: int | None = None
-    for index in range(first, last + 1):
-        place = story.calls[index].callsite if index in story.calls else None
-        at = level(place, like) if like is not None else None
-        if at is None:
-            if index == first:
-                return True  # written before this function began
-            continue
-        passed = previous is not None and (
-            previous <= alias.line < at.line
-            if at.line > previous
-            else at.line < previous and (alias.line >= previous or alias.line < at.line)
-        )
-        if passed:
-            return True
-        previous = at.line
-    return False
 
 
 def where_named(story: Story, call: CallEvent) -> Callsite | None:

@@ -1,0 +1,152 @@
+"""A finding as a row of a table: what is searched for, and what a reader is told of it.
+
+Adding one is a search, a row and a page. The search yields what it found as often as it meets it, as calls and words;
+the row names the calls in its sentences: ``{write}`` is a line with its place, ``{write_code}`` its code alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
+from inplace_magic.hazards.finding import Badges, Hazard, Severity
+from inplace_magic.hazards.rule import Cures, Rule, Way
+from inplace_magic.language import N_, _
+from inplace_magic.record.autograd import IdleStep, Registration
+from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
+from inplace_magic.record.places import Callsite
+
+Event = CallEvent | Write | IdleStep | Registration | Callsite
+"""What a sentence names by its line."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One match of a search."""
+
+    calls: Mapping[str, Event | None]
+    """By what the sentence calls them: ``{"step": …, "backward": …}``."""
+    tensor: int | None = None
+    """The written tensor, where a call wrote one."""
+    variable: str | None = None
+    """Its name; None for that of the leaf's gradient, else for what the blamed line calls it."""
+    words: Mapping[str, object] = field(default_factory=dict)
+    """Further words of the sentence."""
+    leaf: int | None = None
+    """Whose gradient it is, of a gradient."""
+    message: str = ""
+    """In English: another message than the row's."""
+    fix: str = ""
+    severity: Severity | None = None
+    saved_by: str | None = None
+    """The node that keeps it, of what was saved."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Which of the found calls are what, by what the sentence calls them; empty for none."""
+
+    write: str
+    """The blamed one."""
+    read: str = ""
+    """The one that used what the blamed one left."""
+    origin: str = ""
+    """The one that the tensor came from."""
+    saved: str = ""
+    """The one that saved it for backward."""
+    also: str = ""
+    """Another one that is part of the mistake."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A mistake by what tells it and what is said of it."""
+
+    code: str
+    severity: Severity
+    search: Callable[[Story], Iterable[Found]]
+    calls: Calls
+    message: str = ""
+    """In English: what happened, with the calls by their names; empty where the search says it."""
+    fix: str = ""
+    nameless: str = N_("a tensor")
+    """What a tensor without a name is called."""
+    ways: tuple[Way, ...] = ()
+    """How it is cured."""
+    badges: Badges = field(default_factory=Badges)
+    """What stands beside the lines, in English."""
+    gives_way: bool = False
+    """See :class:`~inplace_magic.hazards.rule.Rule`."""
+
+
+def rules_of(*table: Row, every_call: bool = False) -> tuple[Rule, ...]:
+    """Return one rule for each code of a table, whose rows rest on something not having happened if `every_call`."""
+    return tuple(
+        Rule(partial(findings, rows), {code: Cures(first.ways)}, first.gives_way, code, first.severity, every_call)
+        for code, rows in grouped((row.code, row) for row in table).items()
+        for first in rows[:1]
+    )
+
+
+def findings(rows: Iterable[Row], story: Story) -> Iterator[Hazard]:
+    """Yield one finding for each blamed line."""
+    seen = set()
+    for row in rows:
+        for found in row.search(story):
+            site = _site(found.calls[row.calls.write])
+            if site is not None and site not in seen:
+                seen.add(site)
+                yield _hazard(story, row, found)
+
+
+def _hazard(story: Story, row: Row, found: Found) -> Hazard:
+    of = row.calls
+    write, read, origin, saved = (found.calls.get(name) for name in (of.write, of.read, of.origin, of.saved))
+    leaf = story.bindings.name(found.leaf) if found.leaf is not None else None
+    gradient = f"{leaf}.grad" if leaf else None
+    variable = found.variable or gradient or _written_name(story, write, found.tensor)
+    words: dict[str, object] = {name: wording.spot(_site(event)) for name, event in found.calls.items()}
+    words |= {f"{name}_code": wording.line_of(_site(event)) for name, event in found.calls.items()}
+    words["gradient"] = f"`{gradient}`" if gradient else _("the gradients")
+    words["tensor"] = f"`{variable}`" if variable else _(row.nameless)
+    words |= found.words
+    parts = sorted((found.calls[name] for name in (of.write, of.also) if name), key=lambda part: _index(part) or 0)
+    return Hazard(
+        code=row.code,
+        severity=found.severity or row.severity,
+        message=_(found.message or row.message).format(**words),
+        fix=_(found.fix or row.fix).format(**words),
+        variable=variable,
+        mutation=_site(write),
+        mutations=tuple(site for part in parts if (site := _site(part)) is not None),
+        saved=_site(saved),
+        saved_by=found.saved_by,
+        origin=_site(origin),
+        read=_site(read),
+        saved_call=_index(saved),
+        read_call=_index(read),
+        tensor=found.tensor,
+        call=_index(write),
+        badges=row.badges.translated(),
+    )
+
+
+def _written_name(story: Story, write: Event | None, tensor: int | None) -> str | None:
+    call = write.call if isinstance(write, Write) else write
+    return story.bindings.written_name(call, tensor) if isinstance(call, CallEvent) and tensor is not None else None
+
+
+def _site(event: Event | None) -> Callsite | None:
+    if isinstance(event, Write):
+        return event.site
+    return event if event is None or isinstance(event, Callsite) else event.callsite
+
+
+def _index(event: Event | None) -> int | None:
+    call = event.call if isinstance(event, Write) else event
+    return call.index if isinstance(call, CallEvent) else None

@@ -1,0 +1,57 @@
+"""The kinds of errors that are explained, one table: code, what the text says, and who explains it.
+
+It needs PyTorch, so it is loaded with the first error of a process that has it. The rows of Paddle's errors need none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from inplace_magic.language import N_
+from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.copies import COPIES
+from inplace_magic.postmortem.refused.ended import ENDED
+from inplace_magic.postmortem.refused.leaves import LEAVES
+from inplace_magic.postmortem.refused.paddle import PADDLE
+from inplace_magic.postmortem.refused.returned import GIVEN_BACK
+from inplace_magic.postmortem.refused.second_backward import SECOND
+from inplace_magic.postmortem.refused.shapes import SHAPES
+from inplace_magic.postmortem.refused.transforms import TRANSFORMS
+from inplace_magic.postmortem.refused.unused import UNUSED
+from inplace_magic.postmortem.refused.views import VIEWS
+from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
+from inplace_magic.record.answer import Answer
+
+
+def _overwritten(failure: Failure) -> Answer:
+    """What follows the text is loaded with the first such error."""
+    from inplace_magic.postmortem.overwritten import explain_overwritten
+
+    return explain_overwritten(failure)
+
+
+KINDS: tuple[Kind, ...] = (
+    *PADDLE,
+    Kind(
+        "saved-tensor-overwritten",
+        re.compile(
+            r"has been modified by an inplace operation(?:: \[(?P<type>[\w.]+) \[(?P<shape>[\d, ]*)\]\])?"
+            r"(?:, which is output \d+ of (?P<node>\w+))?"
+            r"(?:.*?is at version (?P<found>\d+); expected version (?P<expected>\d+) instead)?",
+            re.DOTALL,
+        ),
+        _overwritten,
+        N_(
+            "Backward computes gradients from tensors that operations saved in forward. One of them was overwritten "
+            "after that, and its gradient would be wrong, so PyTorch refused."
+        ),
+    ),
+    *(row.kind if isinstance(row, About) else row for row in (*LEAVES, *VIEWS, *TRANSFORMS, *COPIES, *ENDED)),
+    *SECOND,
+    *SHAPES,
+    *GIVEN_BACK,
+    *UNUSED,
+    *WITHOUT_GRADIENT,
+)
+"""The first whose pattern is found in the text explains it."""
