@@ -67,7 +67,8 @@ PROGRAMS = {
             return x / (std + 1)
         w = nn.Parameter(torch.randn(5, 4))
         for _ in range(3):
-            norm(w[draw()]).sum().backward()
+            noise = w.data.new(w.size()).normal_()
+            norm((w + noise)[draw()]).sum().backward()
     """,
     "layers of a list of lists": """
         class Act(nn.Module):

@@ -85,7 +85,7 @@ def _is_factory(name: str, first: Value, library: Any) -> bool:
     """True for ``torch.zeros(3)`` and ``x.new_zeros(3)``, not for a function of these names from somewhere else."""
     if name.removeprefix("new_").removesuffix("_like") not in FACTORIES:
         return False
-    return isinstance(first, Tensors) if name.startswith("new_") else library is getattr(torch, name, None) is not None
+    return isinstance(first, Tensors) if name.startswith("new") else library is getattr(torch, name, None) is not None
 
 
 def _is_native(name: str) -> bool:
