@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-import torch
-
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine
+from inplace_magic.postmortem.flow.modules import listed
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
 from inplace_magic.postmortem.reading import is_a
 
@@ -108,8 +107,11 @@ def follow_while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
 
 def is_counted(machine: Machine, value: Value) -> bool:
     """True if all that a loop over a value goes through is known."""
-    held = isinstance(value, Live) and is_a(value.thing, (torch.nn.Sequential, torch.nn.ModuleList))
-    return held or isinstance(value, Items) or (isinstance(value, Live) and machine.items_of(value) is not None)
+    return (
+        bool(listed(value))
+        or isinstance(value, Items)
+        or (isinstance(value, Live) and machine.items_of(value) is not None)
+    )
 
 
 def entries_of(machine: Machine, value: Value) -> list[Value] | None:
@@ -122,8 +124,9 @@ def entries_of(machine: Machine, value: Value) -> list[Value] | None:
             found += [Constant(key) for key in items.keys or ()] if is_dict else items.entries
         elif isinstance(part, Tensors):
             found += [Tensors(part.memories, part.through or "view")] * 2
-        elif isinstance(part, Live) and is_a(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
-            found += [Live(each) for each in list(part.thing.__dict__["_modules"].values())[:64]]
         else:
-            return None
+            modules = listed(part)
+            if not modules:
+                return None
+            found += modules
     return found

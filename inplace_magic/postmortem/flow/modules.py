@@ -97,6 +97,16 @@ def _forward(
     return made
 
 
+def listed(value: Value) -> list[Value]:
+    """Return what a loop over a ``Sequential`` or ``ModuleList`` goes through; empty for anything else."""
+    if isinstance(value, Live) and is_a(value.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
+        return [Live(each) for each in list(stored(value.thing)["_modules"].values())[:_MOST_LISTED]]
+    return []
+
+
+_MOST_LISTED = 64
+
+
 def modules_of(module: Any) -> list[tuple[str, Any]]:
     """Return a module and all within it, each once and with the dotted path before its entries."""
     found, seen = [("", module)], {id(module)}
