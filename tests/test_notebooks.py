@@ -33,7 +33,8 @@ PROMISED = {
     "two-branches": ["✎ T3 x, mutated in place v0→v1"],
     "rebinding": [
         "rebound: `x` was T3, is T5; nothing written",
-        "T3 x at v0             by ConvolutionBackward0 as input",
+        "T3 x v0 ",
+        "ConvolutionBackward0.input ",
     ],
     "underscore": ["T1 t, mutated in place v0→v1: [0]: 0 → 0.5", "T2 a, created", "x, mutated in place v0→v1"],
     "leaf-fails": [

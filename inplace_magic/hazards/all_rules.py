@@ -41,7 +41,7 @@ RULES: tuple[Rule, ...] = (
     saved_tensor_overwritten.RULE,
     saved_values_changed.RULE,
     graph_used_twice.RULE,
-    graph_grows.RULE,
+    *graph_grows.RULES,
     *recomputed_with_other_values.RULES,
     *in_one_call.RULES,
     *swapped.RULES,
@@ -76,7 +76,7 @@ RULES: tuple[Rule, ...] = (
     argument_written.RULE,
     *compared.RULES,
     *refused.RULES,
-    in_place_saved_nothing.RULE,
+    *in_place_saved_nothing.RULES,
     kept_by_the_graph.RULE,
 )
 

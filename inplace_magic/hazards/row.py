@@ -45,6 +45,8 @@ class Found:
     severity: Severity | None = None
     saved_by: str | None = None
     """The node that keeps it, of what was saved."""
+    nbytes: int | None = None
+    """Of a finding about memory."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,16 @@ class Row:
 def rules_of(*table: Row, every_call: bool = False) -> tuple[Rule, ...]:
     """Return one rule for each code of a table, whose rows rest on something not having happened if `every_call`."""
     return tuple(
-        Rule(partial(findings, rows), {code: Cures(first.ways)}, first.gives_way, code, first.severity, every_call)
+        Rule(
+            partial(findings, rows),
+            {code: Cures(rows[0].ways)},
+            gives_way=rows[0].gives_way,
+            code=code,
+            severity=rows[0].severity,
+            every_call=every_call,
+            search=rows[0].search,
+        )
         for code, rows in grouped((row.code, row) for row in table).items()
-        for first in rows[:1]
     )
 
 
@@ -132,6 +141,7 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
         read_call=_index(read),
         tensor=found.tensor,
         call=_index(write),
+        nbytes=found.nbytes,
         badges=row.badges.translated(),
     )
 

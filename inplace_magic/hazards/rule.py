@@ -66,11 +66,14 @@ class Rule:
     """True if it rests on something not having happened. Where calls were forgotten it may have, or within a replay of
     a CUDA graph, so it is silent."""
 
+    search: Callable[[Story], object] | None = None
+    """What it finds by, where that is not its check: a search of its first row."""
+
     @property
     def module(self) -> str:
         """Where it stands, in full."""
-        check = self.check.func if isinstance(self.check, partial) else self.check
-        return check.__module__
+        check = self.search or self.check
+        return (check.func if isinstance(check, partial) else check).__module__
 
     @property
     def name(self) -> str:

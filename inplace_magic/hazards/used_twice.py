@@ -47,9 +47,7 @@ class Twice:
                 if (story.calls[index].error is not None) == failed:
                     for number in self._through(index) & self.reached:
                         by_node.setdefault(number, index)
-            used = [story.nodes[number] for number in by_node if number in saving] or [
-                story.nodes[number] for number in by_node
-            ]
+            used = [story.nodes[number] for number in (by_node.keys() & saving) or by_node]
             if used:
                 node = max(used, key=lambda node: (node.sequence or 0, -node.node))
                 return story.calls[by_node[node.node]], node
@@ -104,17 +102,15 @@ class Twice:
         metas = (meta for call in self.story.trace.calls for meta in call.inputs if meta.tensor in leaves)
         memory = {meta.storage for meta in metas if meta.storage is not None}
         between = (c for c in self.story.trace.calls if self.first[0].index < c.index < self.second.index)
-        wrote = (
-            c for c in between if any(m.tensor in leaves or m.storage in memory for m in c.mutations)
-        )  # through `.data`, too
+        # through `.data`, too
+        wrote = (c for c in between if any(m.tensor in leaves or m.storage in memory for m in c.mutations))
         return next((call for call in wrote if call.callsite is not None), None)
 
     @property
     def result(self) -> str:
         """The result of the second backward."""
-        found = (
-            self.story.bindings.written_name(self.second, self.second.inputs[0].tensor) if self.second.inputs else None
-        )
+        given = self.second.inputs
+        found = self.story.bindings.written_name(self.second, given[0].tensor) if given else None
         return f"`{found}`" if found is not None else _("the result")
 
     @property

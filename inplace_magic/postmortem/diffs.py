@@ -21,6 +21,7 @@ from inplace_magic.postmortem.forms import Change, change_of
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
+from inplace_magic.source.variables import variables_bound
 
 _MOST_STATEMENTS = 8
 _SEVERAL_TYPES = re.compile(r"\b(half|bfloat16|float16|float64|double|autocast|complex\w*)\b")
@@ -31,9 +32,6 @@ _UNFOLLOWED = re.compile(
 """Words of a text that can hand a tensor on unseen."""
 _KEPT = frozenset(("numpy", "retain_grad", "data_ptr", "storage", "untyped_storage", "__array__", "__dict__"))
 """Methods of a tensor that give its memory away, or mark the tensor itself."""
-_FACTORIES = frozenset(
-    ("zeros", "ones", "full", "empty", "rand", "randn", "randint", "arange", "linspace", "logspace", "eye", "tensor")
-)
 
 
 def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
@@ -72,7 +70,8 @@ def diff_of(failure: Failure, flow: Flow, judged: Verdict) -> str | None:
             return None
         if any(held.get(event.at) != (change.path,) for event in writes[statement]):
             return None
-    edits = _edits(listing, {each: change for each, change in changes.items() if change is not None}, flow, judged)
+    made = {each: change for each, change in changes.items() if change is not None}
+    edits = _edits(listing, made, flow, judged, sorted(asked))
     if edits is None or not _compiles(listing, edits):
         return None
     first = judged.lines[0]
@@ -94,19 +93,10 @@ def _is_plain(flow: Flow, writes: Sequence[Event]) -> bool:
     given to nothing unknown."""
     memories = frozenset().union(*(write.writes for write in writes))
     for event in flow.events:
-        if (event.reads | event.makes) & memories and (
-            "NativeDropout" in event.nodes  # which gives its argument back in evaluation
-            if event.nodes is not None
-            else not _is_factory(event.where.node)
-        ):
+        unsure = event.nodes is None or "NativeDropout" in event.nodes  # which gives its argument back in evaluation
+        if unsure and (event.reads | event.makes) & memories:
             return False
     return all(w.known and w.recorded and len(w.writes) == 1 and _birth(flow, w) is not None for w in writes)
-
-
-def _is_factory(node: ast.AST) -> bool:
-    """True if a call gives new memory, of whatever it is given: ``torch.zeros(3)``, ``x.new_zeros(3)``."""
-    name = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-    return name.removeprefix("new_").removesuffix("_like") in _FACTORIES
 
 
 def _birth(flow: Flow, write: Event) -> Event | None:
@@ -150,11 +140,13 @@ def _is_own(listing: Listing, statement: ast.stmt, path: str, writes: Sequence[E
     return True
 
 
-def _edits(listing: Listing, changes: dict[ast.stmt, Change], flow: Flow, judged: Verdict) -> list[Edit] | None:
+def _edits(
+    listing: Listing, changes: dict[ast.stmt, Change], flow: Flow, judged: Verdict, written_at: Sequence[int]
+) -> list[Edit] | None:
     rows: dict[int, Edit] = {}
     copies: set[tuple[int, str]] = set()
     keeping = _keeping(flow, judged)
-    between = [event for event in keeping if judged.writes[0].at < event.at < judged.writes[-1].at]
+    between = [event for event in keeping if written_at[0] < event.at < written_at[-1]]
     busy = any(_statement(listing, event.where) not in changes for event in between)
     for statement, change in changes.items():
         if change.text is not None:
@@ -196,16 +188,14 @@ def _before_loops(listing: Listing, statement: ast.stmt, path: str, judged: Verd
     saving = {id(saver.where.node) for saver in judged.savers}
     root = path.partition(".")[0]
     for around in listing.around(statement):
-        if not isinstance(around, LOOPS) or any(
-            _rebinds(node, root) or id(node) in saving for node in ast.walk(around)
+        if (
+            not isinstance(around, LOOPS)
+            or root in variables_bound(around)
+            or any(id(node) in saving for node in ast.walk(around))
         ):
             break
         statement = around
     return statement
-
-
-def _rebinds(node: ast.AST, root: str) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == root
 
 
 def _compiles(listing: Listing, edits: Sequence[Edit]) -> bool:

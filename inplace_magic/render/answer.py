@@ -124,12 +124,10 @@ def _marks(answer: Answer) -> list[Mark]:
         by = _("by {node}").format(node=answer.saved_by) if answer.saved_by else _("for backward")
         marks.append(mark_of("saved", _("saved here"), answer.saved, cell, by))
     shown = answer.candidates[:1] if answer.certain else answer.candidates[:MOST_CANDIDATES]
-    return [*marks, *(_candidate(answer, site, cell) for site in shown)]
-
-
-def _candidate(answer: Answer, site: Callsite, cell: int | None) -> Mark:
-    text, detail = _label(answer, site)
-    return mark_of("overwritten", text, site, cell, detail)
+    for site in shown:
+        text, detail = _label(answer, site)
+        marks.append(mark_of("overwritten", text, site, cell, detail))
+    return marks
 
 
 def _label(answer: Answer, site: Callsite) -> tuple[str, str]:

@@ -102,22 +102,14 @@ def _step(seen: list[_Seen], story: Story) -> Step:
         rows[-1],
         count,
         mixed=any(row.tensor != first.tensor for row in rows),
-        one_shape=all(_are_of_one_shape(row.after, first.after) for row in rows),
-        one_base=all(_are_one_tensor(row.base, first.base) for row in rows),
+        one_shape=all(_facts(row.after, "shape", "dtype") == _facts(first.after, "shape", "dtype") for row in rows),
+        one_base=all(_facts(row.base, "tensor") == _facts(first.base, "tensor") for row in rows),
         written=story.bindings.written_as(call, first.tensor) if first.kind == "mutated" else None,
     )
 
 
-def _are_of_one_shape(one: TensorMetadata | None, other: TensorMetadata | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.shape == other.shape and one.dtype == other.dtype
-
-
-def _are_one_tensor(one: TensorMetadata | None, other: TensorMetadata | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return one.tensor == other.tensor
+def _facts(tensor: TensorMetadata | None, *names: str) -> tuple[object, ...] | None:
+    return None if tensor is None else tuple(getattr(tensor, name) for name in names)
 
 
 def step_phrase(step: Step, names: dict[int, str]) -> str:

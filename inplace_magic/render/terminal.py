@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, TextIO
 
 from inplace_magic.render import lettering, to_mimebundle
-from inplace_magic.render.style import SEVERITY_SYMBOL
+from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL
 from inplace_magic.report import Report
 
 NARROWEST = 40
@@ -28,6 +28,8 @@ _COLOURED = (
 """The first that a line begins with gives its colour; signs say the same without."""
 _CODE = re.compile(r"^\s*>?\s+\d* \| |^\s{4,}[-+@ ]|  .*   ")
 """Lines of source, of diffs and of tables, which are not wrapped."""
+_STEP = re.compile(rf"^ {{6}}[{re.escape(''.join(EFFECT_SYMBOL.values()))}] ")
+"""What a line of code did, which is."""
 
 
 def shown(report: Report) -> None:
@@ -84,7 +86,7 @@ def _coloured(line: str) -> str:
 
 def _wrapped(line: str, width: int) -> list[str]:
     """Broken at spaces, or between Chinese letters, with the indent of its first word on every line."""
-    if lettering.width(line) <= width or _CODE.search(line):
+    if lettering.width(line) <= width or (_CODE.search(line) and not _STEP.match(line)):
         return [line]
     indent = line[: len(line) - len(line.lstrip())]
     found, current = [], indent

@@ -92,8 +92,7 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
 def _stories(reading: Reading, most: int) -> list[str]:
     lines = sum(1 + len(story.steps) for story in reading.lines)
     most = lettering.rows_shown(lines, most)
-    shown = list(islice(_lines_of_stories(reading), most))
-    return [*shown, *_more(reading, lines - most, 'to_frame("calls")')]
+    return [*islice(_lines_of_stories(reading), most), *_more(reading, lines - most, 'to_frame("calls")')]
 
 
 def _lines_of_stories(reading: Reading) -> Iterator[str]:

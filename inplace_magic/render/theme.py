@@ -14,17 +14,6 @@ from importlib.resources import files
 
 from inplace_magic.render import style
 
-_SIGNS = r"[-=+*/<>?:&|!(){}\[\];,]"
-_PIECES = re.compile(
-    r"""(?P<whole>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`"""  # strings
-    r"""|(?:(?<=[(,=])|(?<=[(,=] ))/(?![*/])(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n])+/[a-z]*)"""  # regular expressions
-    r"""|/\*.*?\*/"""
-    rf"""|(?<![-+])[ ]+(?={_SIGNS})|(?<={_SIGNS})[ ]+(?![-+ ])""",  # `a - -b` is not `a--b`
-    re.DOTALL,
-)
-
-_NEEDLESS_BREAK = re.compile(r"(?<=[{(;,])\n")
-
 
 def text_of(name: str) -> str:
     """Return a file in ``js``, as it stands there."""
@@ -32,11 +21,9 @@ def text_of(name: str) -> str:
 
 
 def minified(script: str) -> str:
-    """Return a script of ours without comments, indentation and spaces around signs; no name and no string is
-    changed."""
-    kept = _PIECES.sub(lambda piece: piece["whole"] or "", script)
-    lines = "\n".join(line for line in (line.strip() for line in kept.splitlines()) if line)
-    return _NEEDLESS_BREAK.sub("", lines)
+    """Return a script or a sheet of ours without comments and indentation; ``/*`` begins nothing else in them."""
+    plain = re.sub(r"/\*.*?\*/", "", script, flags=re.DOTALL)
+    return "\n".join(filter(None, map(str.strip, plain.splitlines())))
 
 
 SELECTORS = (
@@ -55,8 +42,7 @@ _COLOUR = re.compile(r"#([0-9A-F]{6})\b")
 @cache
 def style_sheet() -> str:
     """``js/explorer.css`` with colours that a theme can change, and their values under dark themes."""
-    plain = re.sub(r"/\*.*?\*/", "", text_of("explorer.css"), flags=re.DOTALL)
-    rules = _COLOUR.sub(r"var(--im-\1,#\1)", "".join(line.strip() for line in plain.splitlines()))
+    rules = _COLOUR.sub(r"var(--im-\1,#\1)", minified(text_of("explorer.css")).replace("\n", ""))
     return f"{rules}{_dark_sheet()}@media (prefers-color-scheme:dark){{.im-alone{{{_twins()}}}}}"
 
 

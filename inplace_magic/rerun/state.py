@@ -40,6 +40,7 @@ _ATOMS = (
     *(types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, property, re.Pattern),
     *(torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format, type(torch.ops.aten)),
 )
+_SHARED = (types.ModuleType, torch.jit.ScriptFunction)
 _CHANGED_BY_METHODS = (list, dict, set, bytearray, collections.deque, torch.Tensor)
 NOT_OF_PADDLE = N_(
     "This code uses Paddle, and only code of PyTorch can be run again on copies and compared; `%%inplace_watch` "
@@ -86,7 +87,8 @@ class State:
     bound: list[Any] = field(default_factory=list)
     """Methods such as ``seen.append``, which ``deepcopy`` takes for functions."""
     shared: list[Any] = field(default_factory=list)
-    """Objects that copies share with their originals: modules, locks, registers of abstract classes."""
+    """Objects that copies share with their originals: modules, scripted functions, locks, registers of abstract
+    classes."""
     optimizers: list[torch.optim.Optimizer] = field(default_factory=list)
 
 
@@ -241,7 +243,7 @@ class _Search:
         elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
             self.state.arrays.append(value)
             self.reach(value.base)
-        elif isinstance(value, types.ModuleType) or type(value).__module__ in ("_thread", "_abc"):
+        elif isinstance(value, _SHARED) or type(value).__module__ in ("_thread", "_abc"):
             self.state.shared.append(value)
         elif _is_bound(value):
             self.state.bound.append(value)

@@ -202,12 +202,17 @@ class Ones(Sampler):
         return torch.ones(len(self.calls))
 
 
-def test_members_of_an_enum_and_abstract_classes_can_be_in_reach() -> None:
+@torch.jit.script
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+def test_members_of_an_enum_abstract_classes_and_scripted_functions_can_be_in_reach() -> None:
     sampler = Ones()
 
     def draw(kind: Kind) -> torch.Tensor:
         assert kind is Kind.NOISE
-        return sampler.sample()
+        return scaled(sampler.sample()) / 2
 
     result = compare(draw, lambda kind: torch.ones(1) if kind is Kind.NOISE else draw(kind), inputs=(Kind.NOISE,))
     assert result.agreement is not None

@@ -32,9 +32,9 @@ from inplace_magic.source.hunks import changed, hunks  # noqa: E402
 
 REFUSED = re.compile(r"modified by an inplace operation|leaf Variable.*in-place|is being modified inplace")
 MODES: tuple[Mode, ...] = ("calls", "cells", "plain", "plain cells")
-CELLS = 1 / 3
+CELLS = 1 / 5
 """How many variants run as cells, too."""
-TRIES = 12
+TRIES = 8
 """Plain runs that one repository may take."""
 
 

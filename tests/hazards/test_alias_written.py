@@ -264,3 +264,11 @@ slope = q.dot(direction)
     assert [h.code for h in watched(tmp_path, program).report.hazards if h.is_alarm] == []
     both = watched(tmp_path, program + "print(work - slope)\n").report
     assert [h.code for h in both.hazards if h.is_alarm] == ["alias-written"]
+
+
+def test_the_shape_of_the_other_name_in_a_line_that_reads_a_list_is_no_read(tmp_path: Path) -> None:
+    summed = "x = torch.tensor([1.0, 2.0])\ntotal = x\ntotal += 1\n"
+    shape = watched(tmp_path, summed + "y = torch.cat([total, torch.zeros(x.shape[0])])\n")
+    assert rule.CODE not in shape.codes()
+    values = watched(tmp_path, summed + "y = torch.cat([x, torch.zeros(2)])\n")
+    assert rule.CODE in values.codes()

@@ -55,6 +55,16 @@ image = torch.sigmoid(x)
 for c in range(3):
     image[:, c] = image[:, c] * 2
 image.sum().backward()""",
+    "a loop in a function, which reads an entry below it": """def train(x):
+    state = [torch.full((3,), 2.0)]
+    before = x.exp() * state[0]
+    for each in state:
+        each.add_(1)
+    after = x.sin() * state[0]
+    (before + after).sum().backward()
+    return x.grad
+
+grad = train(x)""",
 }
 
 NOT_MOVED = """\

@@ -56,6 +56,36 @@ PROGRAMS = {
         F.relu(y, True)  # writes
         y.sum().backward()
     """,
+    "beside numbers that nothing saves": """
+        def draw():
+            numbers = torch.randint(1, 5, (4,))
+            numbers[0] = 1
+            return numbers.clone()
+        def norm(x):
+            std = x.std(-1, keepdim=True)  # saves
+            std.relu_()  # writes
+            return x / (std + 1)
+        w = nn.Parameter(torch.randn(5, 4))
+        for _ in range(3):
+            noise = w.data.new(w.size()).normal_()
+            norm((w + noise)[draw()]).sum().backward()
+    """,
+    "layers of a list of lists": """
+        class Act(nn.Module):
+            def forward(self, x):
+                y = torch.exp(x)  # saves
+                y += 1  # writes
+                return y
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.levels = nn.ModuleList(nn.ModuleList([nn.Linear(3, 3), Act()]) for _ in range(2))
+            def forward(self, x):
+                for linear, act in self.levels:
+                    x = act(linear(x))
+                return x
+        Net()(torch.randn(2, 3)).sum().backward()
+    """,
     "step of an optimizer": """
         D = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
         opt = torch.optim.SGD(D.parameters(), lr=0.1)

@@ -165,7 +165,7 @@ def test_the_script_of_a_page_is_the_same_in_every_page_and_holds_the_live_view(
 
     assert zlib.decompress(base64.b64decode(packed)).decode() == explorer.live_script()
     assert (
-        script.count("script.text=") == script.count("script.text=await unpacked(live)") == 1
+        script.count("script.text =") == script.count("script.text = await unpacked(live)") == 1
     )  # markup never becomes code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.style import SEVERITY_SYMBOL
+from inplace_magic.render.terminal import fitted
 from inplace_magic.render.verdict import verdict
 from inplace_magic.report import Report
 
@@ -207,3 +209,19 @@ def test_a_line_calls_what_it_writes_as_it_says_itself():
     assert [label.partition(" ")[2] for label in wrote] == ["a = b", "a = t", "a[0]", ""]
     assert "a = b · S" in w.report.to_dot()
     assert b is a
+
+
+def test_a_terminal_wraps_what_a_line_did_and_no_source_no_diff_and_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    text = sigmoid_report().to_text()
+
+    shown = fitted(text, terminal).split("\n")
+
+    steps = [line for line in text.split("\n") if line.startswith("      ") and "|" not in line]
+    assert max(map(len, steps)) > 60
+    assert not set(shown) & {line for line in steps if len(line) > 60}
+    for kept in (line for line in text.split("\n") if " | " in line or line.startswith(("    -", "    +", "  line "))):
+        assert kept in shown

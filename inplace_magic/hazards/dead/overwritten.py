@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
@@ -16,21 +15,13 @@ from inplace_magic.record.places import Callsite
 _Write = tuple[CallEvent, Mutation]
 
 
-@dataclass(frozen=True)
-class _Reach:
-    """The parameters that one line, and the runs of a function that one line began, went over."""
+_Reach = dict[object, set[int]]
+"""The parameters that one line, and the runs of a function that one line began, went over."""
 
-    by_place: dict[object, set[int]] = field(default_factory=dict)
 
-    def enter(self, site: Callsite, storage: int) -> None:
-        """Note that a line wrote a parameter."""
-        for key in (site, _run(site)):
-            self.by_place.setdefault(key, set()).add(storage)
-
-    def is_wider(self, one: Callsite, other: Callsite) -> bool:
-        """True if the second line went over all that the first one wrote, and over more."""
-        of = self.by_place
-        return of[one] < of[other] or of[_run(one)] < of[_run(other)]
+def _is_wider(reach: _Reach, one: Callsite, other: Callsite) -> bool:
+    """True if the second line went over all that the first one wrote, and over more."""
+    return reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)]
 
 
 def overwritten_unread(story: Story) -> Iterator[Found]:
@@ -38,11 +29,11 @@ def overwritten_unread(story: Story) -> Iterator[Found]:
     if not any(call.kind == "in-place" for call in story.doing("overwrites")):
         return
     written = {storage: story.writes_to_storage.get(storage, []) for storage in _parameters(story)}
-    reach = _Reach()
+    reach: _Reach = {}
     for storage, writes in written.items():
-        for site in {call.callsite for call, _mutation in writes}:
-            if site is not None:
-                reach.enter(site, storage)
+        for site in {call.callsite for call, _mutation in writes} - {None}:
+            for key in (site, _run(site)) if site is not None else ():
+                reach.setdefault(key, set()).add(storage)
     for storage, writes in written.items():
         for place, (earlier, later) in enumerate(pairwise(writes)):
             first, second = earlier[0], later[0]
@@ -97,11 +88,12 @@ def _is_mistaken(story: Story, reach: _Reach, earlier: _Write, second: CallEvent
     first, one, other = earlier[0], earlier[0].callsite, second.callsite
     if one is None or other is None:
         return False
-    of, loaded = reach.by_place, first.does("assigns")
-    wide = reach.is_wider(one, other) or _by_its_maker(story, *earlier)
+    loaded = first.does("assigns")
+    wide = _is_wider(reach, one, other) or _by_its_maker(story, *earlier)
     if loaded and not second.does("assigns") and _run(one) != _run(other):
-        wide = wide or of[one] < of[_run(other)]
-    drawn = loaded and second.does("draws") and (of[one] == of[other] or _matrices(story, of[one]) <= of[other])
+        wide = wide or reach[one] < reach[_run(other)]
+    covers = reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other]
+    drawn = loaded and second.does("draws") and covers
     return wide or drawn or (bool(second.modules) and not first.modules and first.does("copies in"))
 
 

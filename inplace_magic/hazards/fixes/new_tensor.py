@@ -13,14 +13,11 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
-from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
+from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, receiver, seen_by_autograd
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, written
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.variables import mentions, variables_bound
-
-_CONSTANT = {"zero_": "torch.zeros_like({name})"}
-"""In-place methods whose twin is a function, and needs nothing but the tensor."""
 
 
 def bound_anew(write: Written) -> Fix | None:
@@ -127,7 +124,7 @@ def new_gradient(write: Written) -> Fix | None:
     name = path_text(chain_base(statement.value))
     if returns or scope.body[-1] is not statement or write.site.parameters != (name,):
         return None
-    value = new_value(listing, statement.value) or _constant(write, name)
+    value = new_value(listing, statement.value) or _zeros(write, statement.value)
     return write.rewritten(f"return {value}" if value is not None else None, write.nbytes)
 
 
@@ -140,12 +137,12 @@ def _given_by_lambda(write: Written) -> Fix | None:
     return _given(write, node)
 
 
-def _constant(write: Written, name: str | None) -> str | None:
-    node = write.statement.value if isinstance(write.statement, ast.Expr) else None
-    method = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+def _zeros(write: Written, call: ast.expr) -> str | None:
+    """``torch.zeros_like(grad)`` for ``grad.zero_()``; None for another call, and where `torch` is not imported."""
     imports = (entry for entry in write.listing.nodes if isinstance(entry, ast.Import))
     known = any(alias.name == spelled("torch") and alias.asname is None for entry in imports for alias in entry.names)
-    return spelled(_CONSTANT[method]).format(name=name) if known and name is not None and method in _CONSTANT else None
+    name = path_text(chain_base(call)) if receiver(call, "zero_") is not None else None
+    return spelled(f"torch.zeros_like({name})") if known and name is not None else None
 
 
 def new_value_returned(write: Written) -> Fix | None:

@@ -20,6 +20,7 @@ from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, step
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
+from inplace_magic.source.chains import level
 from inplace_magic.source.expressions import root_name
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
 from inplace_magic.source.variables import variables_bound, variables_read
@@ -45,7 +46,7 @@ def reordered(write: Written) -> Fix | None:
     wrote, used, *saved = (listing.statement_at(site) for site in sites)
     if wrote is None or used is None:
         return None
-    edits = _moved_below(listing, wrote, used) if _may_go_below(write, backward, step) else ()
+    edits = _moved_below(listing, wrote, used) if _may_go_below(write, sites[0], backward, step) else ()
     sentence = _("Write it after backward has used the old values.")
     if not edits and saved and saved[0] is not None and _is_step(hazard):
         savers = _savers(listing, sites[0], step, saved[0])
@@ -67,17 +68,17 @@ def _is_step(hazard: Hazard) -> bool:
     return hazard.mutation is not None and re.search(r"\.step\(", hazard.mutation.statement) is not None
 
 
-def _may_go_below(write: Written, backward: CallEvent, step: Stepped | None) -> bool:
-    """True if the write would do the same after `backward`: nobody reads the written memory in between, and a step
-    does not find other gradients there."""
-    hazard, line = write.hazard, _line(write.site)
+def _may_go_below(write: Written, moved: Callsite, backward: CallEvent, step: Stepped | None) -> bool:
+    """True if the write would do the same after `backward`: no other line than `moved` reads the written memory in
+    between, and a step does not find other gradients there."""
+    hazard = write.hazard
     wrote = hazard.call if hazard.call is not None else -1
     if step is not None and step.in_common and step.step_has_gradients and (_is_step(hazard) or _takes_others(step)):
         return False
     calls = [call for call in write.story.trace.calls if wrote <= call.index < backward.index]
-    own = [call for call in calls if _line(call.callsite) == line]
-    written = {mutation.storage for call in own for mutation in call.mutations}
-    others = (call for call in calls if call.index > wrote and call.kind != "query" and _line(call.callsite) != line)
+    own = {call.index: call for call in calls if moved.same_line(level(call.callsite, moved))}
+    written = {mutation.storage for call in own.values() for mutation in call.mutations}
+    others = (call for call in calls if call.index > wrote and call.kind != "query" and call.index not in own)
     read = {meta.storage for call in others for meta in call.inputs if meta.storage is not None}
     return read.isdisjoint(written)
 
@@ -86,11 +87,6 @@ def _takes_others(step: Stepped) -> bool:
     """True if a write of the user's own reads anything but what it writes, such as the gradients."""
     alike = (call for call in step.story.trace.calls if call.callsite == step.wrote.callsite and call.mutations)
     return any(meta.tensor not in step.leaves for call in alike for meta in call.inputs if meta.shape != ())
-
-
-def _line(site: Callsite | None) -> tuple[int, str | None] | None:
-    """Return the user's outermost line of a place."""
-    return (site.outermost.line, site.outermost.file) if site is not None else None
 
 
 def _common_block(listing: Listing, *statements: ast.stmt) -> tuple[Block, list[int]] | None:

@@ -96,25 +96,23 @@ def edited_by_step(story: Story) -> Iterator[Found]:
         for match in _SHIFTS.finditer(history.letters):
             edit = history.events[match.start()].call
             site = edit.callsite
-            if (
-                site is None
-                or site.caller is None
-                or not site.direct
-                or len(edit.inputs) < 2
-                or not edit.does("shifts")
-            ):
+            in_a_function = site is not None and site.direct and site.caller is not None
+            if site is None or not in_a_function or len(edit.inputs) < 2 or not edit.does("shifts"):
                 continue
             moved = _moves_a_leaf(story, edit, site)
-            for event in history.events[match.start("rest") : match.end()]:
-                place = event.call.callsite
-                outside = (
-                    event.letter in "rv" and place is not None and place.direct and not place.is_below_function(site)
-                )
-                if moved is not None and outside and event.at > moved and not event.call.does("compares"):
-                    tensor = edit.mutations[0].tensor
-                    name = story.bindings.written_name(edit, tensor)
-                    yield Found({"write": edit, "read": event.call}, tensor, name, leaf=history.leaf)
-                    break
+            rest = history.events[match.start("rest") : match.end()] if moved is not None else ()
+            read = next((event.call for event in rest if event.at > (moved or 0) and _reads(event, site)), None)
+            if read is not None:
+                tensor = edit.mutations[0].tensor
+                name = story.bindings.written_name(edit, tensor)
+                yield Found({"write": edit, "read": read}, tensor, name, leaf=history.leaf)
+
+
+def _reads(event: GradientEvent, step: Callsite) -> bool:
+    """True if a line of the user's outside a step's function reads a gradient for its values."""
+    place = event.call.callsite
+    outside = place is not None and place.direct and not place.is_below_function(step)
+    return event.letter in "rv" and outside and not event.call.does("compares")
 
 
 def _moves_a_leaf(story: Story, edit: CallEvent, site: Callsite) -> int | None:

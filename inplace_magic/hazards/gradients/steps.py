@@ -24,9 +24,8 @@ def cleared(story: Story) -> Iterator[Found]:
     for step, backward, filled in _idle(story):
         held = filled.intersection(step.held)
         given = (call for leaf in sorted(held) for call in story.given_to.get(leaf, ()))
-        clear = next(
-            (call for call in given if backward.index < call.index < step.call and call.does("sets gradient")), None
-        )
+        clears = (call for call in given if call.does("sets gradient") and backward.index < call.index < step.call)
+        clear = next(clears, None)
         if clear is not None:
             yield _found(story, held, {"step": step, "backward": backward, "clear": clear}, step)
 

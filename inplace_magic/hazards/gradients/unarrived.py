@@ -15,7 +15,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.row import Calls, Event, Found, Row, rules_of
-from inplace_magic.language import N_, _
+from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -83,9 +83,8 @@ def _waiting(story: Story) -> dict[int, IdleStep]:
 def _has_another_source(story: Story, leaf: TensorMetadata) -> bool:
     """True if a gradient came to a parameter, or its values come from elsewhere: a moving average, a table
     that is filled by hand, a copy of another network."""
-    if story.came_to_leaf(leaf.tensor) or any(
-        call.does("sets gradient") for call in story.given_to.get(leaf.tensor, ())
-    ):
+    given_one = any(call.does("sets gradient") for call in story.given_to.get(leaf.tensor, ()))
+    if given_one or story.came_to_leaf(leaf.tensor):
         return True
     maker, first = story.maker_of_storage(leaf.storage), story.backwards_run[0]
     if leaf.storage is None or any(write.at > first for write in story.writes_to_memory(leaf.storage)):
@@ -166,36 +165,20 @@ def _words(
 
 
 def _how(cut: CallEvent) -> tuple[str, str]:
+    """Return how a call ends a history, and what to do."""
+    frozen = _("If the cut is meant, freeze what is not trained: `requires_grad_(False)`.")
     if cut.does("detaches itself"):
-        return (
-            _("removes the history of its tensor"),
-            _("Leave `detach_()` out; if the cut is meant, freeze what is not trained: `requires_grad_(False)`."),
-        )
+        return _("removes the history of its tensor"), sentences(_("Leave `detach_()` out."), frozen)
     if cut.does("gives data") or cut.does("detached"):
-        return (
-            _("gives a tensor without history"),
-            _(
-                "Use the tensor itself there, without `detach()` or `.data`; if the cut is meant, freeze what "
-                "is not trained: `requires_grad_(False)`."
-            ),
-        )
+        itself = _("Use the tensor itself there, without `detach()` or `.data`.")
+        return _("gives a tensor without history"), sentences(itself, frozen)
     if not cut.grad_enabled:
-        return (
-            _("runs where gradients are off"),
-            _(
-                "Move it out of the `torch.no_grad()` block; if the cut is meant, freeze what is not trained: "
-                "`requires_grad_(False)`."
-            ),
-        )
+        return _("runs where gradients are off"), sentences(_("Move it out of the `torch.no_grad()` block."), frozen)
     if _takes_numbers(cut) or not cut.outputs or cut.outputs[0].dtype == cut.inputs[0].dtype:
-        return (
-            _("takes the numbers alone, without their history"),
-            _("Compute with the tensor itself (`torch.stack`, `torch.cat` and operators keep its history)."),
-        )
-    return (
-        _("has no derivative"),
-        _("Let the loss depend on the values that it decides about as well, or use a form that has a derivative."),
-    )
+        itself = _("Compute with the tensor itself (`torch.stack`, `torch.cat` and operators keep its history).")
+        return _("takes the numbers alone, without their history"), itself
+    depend = _("Let the loss depend on the values that it decides about as well, or use a form that has a derivative.")
+    return _("has no derivative"), depend
 
 
 RULES = rules_of(

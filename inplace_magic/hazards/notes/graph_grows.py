@@ -9,12 +9,11 @@ from dataclasses import replace
 from functools import cache
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.history import kept_without_history
 from inplace_magic.hazards.notes.note import LEAST_BYTES
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _, bytes_of, sentences
+from inplace_magic.hazards.row import Calls, Event, Found, Row, rules_of
+from inplace_magic.language import N_, bytes_of
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -25,8 +24,8 @@ CODE = "graph-grows"
 _LEAST_PASSES = 5
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each line whose passes are all kept."""
+def kept_of_every_pass(story: Story) -> Iterator[Found]:
+    """Yield the lines whose passes are all kept."""
     if sum(saved.nbytes or 0 for saved in story.trace.saved) < LEAST_BYTES:
         return
     lines: dict[tuple[object, ...], list[AutogradNode]] = {}
@@ -44,7 +43,12 @@ def check(story: Story) -> Iterator[Hazard]:
         nbytes = _kept_by(story, nodes)
         holder = _holder(story, nodes, read) if passes >= _LEAST_PASSES and nbytes >= LEAST_BYTES else None
         if holder is not None:
-            yield _hazard(story, *holder, story.calls[nodes[0].call or 0], passes, nbytes)
+            call, site = holder
+            tensor = next((meta.tensor for meta in (*call.mutated, *call.outputs)), None)
+            variable = story.bindings.name(tensor) if tensor is not None else None
+            words = {"size": bytes_of(nbytes // passes), "total": bytes_of(nbytes), "passes": passes}
+            calls: dict[str, Event | None] = {"line": site, "made": story.calls[nodes[0].call or 0]}
+            yield Found(calls, tensor, variable, words, nbytes=nbytes)
 
 
 def _roots_read(story: Story) -> tuple[int, ...]:
@@ -113,25 +117,18 @@ def _goes_on_from_itself(statement: str) -> bool:
     return any(path_text(target) in read for target in targets if isinstance(target, ast.expr))
 
 
-def _hazard(story: Story, call: CallEvent, site: Callsite, made: CallEvent, passes: int, nbytes: int) -> Hazard:
-    tensor = next((meta.tensor for meta in (*call.mutated, *call.outputs)), None)
-    return Hazard(
-        code=CODE,
-        severity="warning",
-        message=sentences(
-            _("{line} keeps the graph of every pass: {size} more with each, {total} after {passes}.").format(
-                line=wording.spot(site), size=bytes_of(nbytes // passes), total=bytes_of(nbytes), passes=passes
-            ),
-            _("No backward goes through it; only numbers are read from it."),
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        kept_of_every_pass,
+        Calls(write="line", origin="made"),
+        message=N_(
+            "{line} keeps the graph of every pass: {size} more with each, {total} after {passes}. No backward goes "
+            "through it; only numbers are read from it."
         ),
-        fix=_("Keep the values alone, by `.detach()` or `.item()`, or run the loop under `with torch.no_grad():`."),
-        variable=story.bindings.name(tensor) if tensor is not None else None,
-        mutation=site,
-        origin=made.callsite,
-        tensor=tensor,
-        nbytes=nbytes,
-        badges=Badges(wrote=_("kept here"), origin=_("made here, pass after pass")),
-    )
-
-
-RULE = Rule(check, {CODE: Cures((kept_without_history,))})
+        fix=N_("Keep the values alone, by `.detach()` or `.item()`, or run the loop under `with torch.no_grad():`."),
+        ways=(kept_without_history,),
+        badges=Badges(wrote=N_("kept here"), origin=N_("made here, pass after pass")),
+    ),
+)

@@ -18,70 +18,46 @@ from inplace_magic.record.memory import Storage
 
 CODE = "kept-by-the-graph"
 
+_Kept = tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]
+"""The name that a tensor had, the tensor, the call that took the name, the first save of its memory, its memory."""
+
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one note for each line that made at least :data:`notes.LEAST_BYTES` which only the graph kept."""
-    lines: dict[object, list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]]] = {}
     storages = {storage.storage: storage for storage in story.trace.storages}
-    savers = _savers(story)
-    kept_ones = []
+    savers: dict[int | None, SavedTensor] = {}
+    for saved in story.trace.saved:
+        savers.setdefault(saved.storage, saved)
+    lines: dict[object, list[_Kept]] = {}
+    counted: set[int] = set()
     for (_scope, name), bound in story.bindings.scopes.items():
         for (_at, tensor), (again, other) in pairwise(bound):
             meta, new = story.observations.get(tensor), story.observations.get(other)
-            storage = storages.get(meta.storage) if meta is not None and meta.storage is not None else None
-            if meta is None or new is None or storage is None:
+            if meta is None or new is None or meta.storage is None or new.storage == meta.storage:
                 continue
-            kept = savers.get(storage.storage)
-            if kept is None or new.storage == meta.storage or not _activation(meta, storage):
+            storage, first, rebinding = storages.get(meta.storage), savers.get(meta.storage), story.calls[again]
+            if storage is None or first is None or storage.storage in counted:
                 continue
-            if _outlives(storage, story.calls[again]):
-                kept_ones.append((name, meta, story.calls[again], kept, storage))
-    last_read = _last_reads(story) if kept_ones else {}
-    counted: set[int] = set()
-    for entry in kept_ones:
-        name, _meta, rebinding, _kept, storage = entry
-        number = storage.storage
-        if number in counted or last_read.get(number, -1) > rebinding.index or _is_reached(story, number):
-            continue
-        counted.add(number)
-        lines.setdefault((line_key(rebinding.callsite), name), []).append(entry)
+            if not meta.is_trainable and _is_kept_by_nobody_else(story, storage, rebinding):
+                counted.add(storage.storage)
+                entry = name, meta, rebinding, first, storage
+                lines.setdefault((line_key(rebinding.callsite), name), []).append(entry)
     for found in lines.values():
         nbytes, count = note.at_once((again.index, kept.ended, kept.nbytes) for _, _, again, _, kept in found)
         if nbytes >= note.LEAST_BYTES:
             yield _note(story, found, nbytes, count)
 
 
-def _is_reached(story: Story, storage: int) -> bool:
-    """True if a name of the user's leads to the memory at the end."""
-    return any(tensor in story.names for tensor in story.bindings.by_storage.get(storage, ()))
+def _is_kept_by_nobody_else(story: Story, storage: Storage, rebinding: CallEvent) -> bool:
+    """True if memory of the watch was still there when the next call but one began, not merely until the name moved
+    on, and no name leads to it at the end and no call reads it."""
+    if storage.born is None or (storage.ended is not None and storage.ended <= rebinding.index + 1):
+        return False
+    named = any(tensor in story.names for tensor in story.bindings.by_storage.get(storage.storage, ()))
+    return not named and all(read.index <= rebinding.index for read in story.given_memory(storage.storage)[-1:])
 
 
-def _activation(meta: TensorMetadata, storage: Storage) -> bool:
-    return storage.born is not None and not meta.is_trainable
-
-
-def _outlives(storage: Storage, rebinding: CallEvent) -> bool:
-    """True if the memory was still there when the next call but one began: not merely until the name moved on."""
-    return storage.ended is None or storage.ended > rebinding.index + 1
-
-
-def _savers(story: Story) -> dict[int, SavedTensor]:
-    """Return the first save of every storage."""
-    found: dict[int, SavedTensor] = {}
-    for saved in story.trace.saved:
-        if saved.storage is not None:
-            found.setdefault(saved.storage, saved)
-    return found
-
-
-def _last_reads(story: Story) -> dict[int, int]:
-    """Return the index of the last call that was given a tensor on each storage."""
-    return {m.storage: call.index for call in story.trace.calls for m in call.inputs if m.storage is not None}
-
-
-def _note(
-    story: Story, found: list[tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]], nbytes: int, count: int
-) -> Hazard:
+def _note(story: Story, found: list[_Kept], nbytes: int, count: int) -> Hazard:
     """Return the note; at most `count` of those that were found were there at one time, with `nbytes` bytes."""
     name, meta, rebinding, kept, _storage = found[0]
     node = story.nodes[kept.node]

@@ -40,6 +40,8 @@ class Reference:
     """``top``, ``kept["pre"]``; None where it has no name, or the name is not known."""
     region: Region | None = None
     """Its elements; None: all of the memory, or unknown ones."""
+    until: int | None = None
+    """Index of the last call that reads it; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,8 @@ def gone_stale(
     told: set[Callsite | None] = set()
     for reference in references:
         for write in islice(writes_since(story, reference), most):
+            if reference.until is not None and reference.until <= write.at:
+                break
             if not written(reference, write):
                 continue
             found = read(reference, write)

@@ -150,11 +150,8 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
             "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it is "
             "part of the computation, make a new tensor instead of writing through `.data`."
         )
-        if (
-            change.call is not None
-            and change.mutation is not None
-            and not _is_of_data(story, change.call, change.mutation)
-        ):
+        call, mutation = change.call, change.mutation
+        if call is not None and mutation is not None and not _is_of_data(story, call, mutation):
             told = _(
                 "If {line} updates a state, let the line that saves it read a copy: `{name}.clone()` in {saved}. If it "
                 "is part of the computation, make a new tensor instead of writing into shared memory."

@@ -84,14 +84,15 @@ def _called_by_two_names(story: Story) -> Iterator[_Moved]:
                 continue
             if _is_trained(story, runs) or not _is_trained(story, moving.runs):
                 continue
-            writes = sorted((write for each in memories for write in story.writes_to_storage.get(each, ())), key=_index)
+            found = (write for each in memories for write in story.writes_to_storage.get(each, ()))
+            writes = sorted(found, key=lambda write: write[0].index)
             if _meet(story, runs, moving.runs):
                 writes = [write for write in writes if write[0].index > runs[0].index]
             else:
                 writes = [write for write in writes if _is_below_the_copy(story, still, moving, write[0])]
-            found = next(((write, read) for read in runs for write in writes if write[0].index < read.index), None)
-            if found is not None:
-                yield _Moved(still.path, moving.path, *found)
+            both = next(((write, read) for read in runs for write in writes if write[0].index < read.index), None)
+            if both is not None:
+                yield _Moved(still.path, moving.path, *both)
 
 
 def _ways(story: Story) -> Iterator[list[_Way]]:
@@ -210,12 +211,8 @@ def _shared_memories(story: Story) -> Iterator[list[int]]:
 def _last_write(story: Story, tensor: int) -> _Write | None:
     """Return the last write of a parameter while it lay in its memory."""
     storage = story.observations[tensor].storage
-    writes = (entry for entry in story.writes_to_tensor.get(tensor, ()) if entry[1].storage == storage)
-    return max(writes, key=_index, default=None)
-
-
-def _index(write: _Write) -> int:
-    return write[0].index
+    writes = [entry for entry in story.writes_to_tensor.get(tensor, ()) if entry[1].storage == storage]
+    return writes[-1] if writes else None
 
 
 def _is_read(story: Story, entry: Registration) -> bool:
@@ -244,7 +241,7 @@ def _network(story: Story, moved: _Moved) -> Hazard:
 
 
 def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
-    call, mutation = max(writes, key=_index)
+    call, mutation = max(writes, key=lambda write: write[0].index)
     second = next(m for _call, m in writes if m.tensor != mutation.tensor)
     name, other = (next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (mutation, second))
     message = _(

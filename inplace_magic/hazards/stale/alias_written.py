@@ -60,10 +60,11 @@ def check(story: Story) -> Iterator[Hazard]:
 def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
     """Return the finding on a function that gave the written tensor a second name before the write and returns both, or
     puts both into one container, as if they were two tensors."""
-    path = story.bindings.written_path(call, mutation.tensor)
-    if path is None or call.callsite is None or not story.aliases.beside(call.callsite):
+    site = call.callsite
+    path = story.bindings.written_path(call, mutation.tensor) if site and story.aliases.beside(site) else None
+    if site is None or path is None:
         return None
-    owned = Owned(path, call.callsite)
+    owned = Owned(path, site)
     for other, alias in handed_out_with(story, owned, call, mutation):
         read = next(story.readers(mutation.tensor, call.index, lambda place: level(place, owned.site) is None), None)
         if read is None or read.callsite is None:
@@ -79,15 +80,20 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Haza
     it were new, and that reads it by the old name."""
     if is_there_to_be_written(story, mutation):
         return None
+    places = call.callsite.chain if call.callsite is not None else ()
+    if began_as_a_buffer(story, mutation.storage) and not any(map(story.aliases.beside, places)):
+        return None  # as nearly all writes of buffers
     for owned in owners_of(story, call, mutation):
-        handed_out, names = hands_out_another_name(owned), _names(story, call, mutation, owned)
+        names = _names(story, call, mutation, owned)
+        if not names:
+            continue
         given = [alias for alias in names.values() if alias is not None]
         others = behind(story, mutation, given) if call.kind == "in-place" else ()
         tensors = dict.fromkeys((mutation.tensor, *others, *taken_for_the_write(story, call, mutation)))
-        for read in read_again(story, call, mutation, owned, names, tensors) if names else ():
+        for read in read_again(story, call, mutation, owned, names, tensors):
             if declared_in_place(story, call, read.call, read.tensor):
                 continue
-            if read.alias is None and not handed_out and _is_over(story, owned, read):
+            if read.alias is None and not hands_out_another_name(owned) and _is_over(story, owned, read):
                 continue
             if read.alias is None or goes_on_as_two(story, read.alias, owned.path, read.at):
                 return _hazard(story, call, mutation, owned, read)

@@ -29,28 +29,33 @@ def check(story: Story) -> Iterator[Hazard]:
     hooked = story.trace.kept_by_hooks or story.trace.hooked_calls
 
     def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
-        held = [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
         if mutation.tensor not in entries:
-            names = (name for tensor in held for name in story.names.get(tensor, ()))
+            names = (name for tensor in _held(story, mutation) for name in story.names.get(tensor, ()))
             entries[mutation.tensor] = [name for name in names if is_entry(name)]
         kept = entries[mutation.tensor]
-        found = _kept_by_a_name(story, call, mutation, held, kept) if kept else None
+        found = _kept_by_a_name(story, call, mutation, kept) if kept else None
         if found is not None or not (kept or hooked):
             return found
-        return _kept_where_a_hook_reaches(story, call, mutation) or _kept_out_of_reach(story, call, mutation, held)
+        return _kept_where_a_hook_reaches(story, call, mutation) or _kept_out_of_reach(story, call, mutation)
 
     return first_of_each_line(story.in_place, judge)
 
 
-def _kept_by_a_name(
-    story: Story, call: CallEvent, mutation: Mutation, held: list[int], kept: list[str]
-) -> Hazard | None:
+def _held(story: Story, mutation: Mutation) -> list[int]:
+    """Return a written tensor and what was detached from it."""
+    return [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
+
+
+def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, kept: list[str]) -> Hazard | None:
     """Return the finding on what a list or dict of the user's holds, and how it came there."""
     how = next(_statements_that_kept(story, call, mutation, kept), None)
+    if how is None:
+        return None
     roots = {path.split("[")[0].split(".")[0] for path in kept}
-    reads = (_read_where(story, tensor, call, lambda site: any(_says(site, name) for name in roots)) for tensor in held)
-    read = next((read for read in reads if read is not None), None) if how is not None else None
-    if how is None or read is None:
+    says = partial(_says_one, roots)
+    reads = (_read_where(story, tensor, call, says) for tensor in _held(story, mutation))
+    read = next((read for read in reads if read is not None), None)
+    if read is None:
         return None
     message = _(
         "{read} reads `{container}`, which no longer holds what was kept: {how}, and {write} then overwrote "
@@ -90,7 +95,7 @@ def _statements_that_kept(
             yield alias
 
 
-def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held: list[int]) -> Hazard | None:
+def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
     """The finding on what a hook kept, as the watch saw when it ran, where nobody but the hook can have kept it."""
     made = story.innermost_new(mutation.tensor, write.index)
     if made is None or made.index not in story.trace.hooked_calls or made.callsite != write.callsite:
@@ -99,6 +104,7 @@ def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation, held:
     def counts(site: Callsite | None) -> bool:
         return site is not None and site != write.callsite
 
+    held = _held(story, mutation)
     reads = (next(story.readers(tensor, write.index, counts), None) for tensor in held)
     read = min((read for read in reads if read is not None), key=lambda call: call.index, default=None)
     if read is None or read.parent is not None:
@@ -152,6 +158,10 @@ def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Cal
         return any(place != write.callsite and says(place) for place in (site.chain if site is not None else ()))
 
     return next(story.readers(tensor, write.index, counts), None)
+
+
+def _says_one(names: set[str], site: Callsite) -> bool:
+    return any(_says(site, name) for name in names)
 
 
 def _says(site: Callsite, name: str) -> bool:

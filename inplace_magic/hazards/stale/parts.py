@@ -59,7 +59,8 @@ def _taken(story: Story) -> Iterator[Reference]:
         if site is None or not targets or len(targets) != 1 or targets[0] is None or not _is_part(call):
             continue
         kept, name = call.outputs[0], targets[0]
-        reference = Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept))
+        until = story.given_to[kept.tensor][-1].index if kept.tensor in story.given_to else call.index
+        reference = Reference(kept.tensor, kept.storage, call.index, site, name, region_of(kept), until)
         if kept.is_trainable:
             continue
         best = "." in name and not began_as_a_buffer(story, kept.storage) and _is_the_best_so_far(story, site)

@@ -9,6 +9,7 @@ import torch
 
 from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import PLAIN, Machine, key_of
+from inplace_magic.postmortem.flow.modules import listed
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
     Choice,
@@ -104,9 +105,10 @@ def _set_as_made(machine: Machine, made: Instance, live: Any, depth: int) -> Non
 
 def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Frame) -> None:
     items = machine.items_of(value) if not isinstance(value, Choice) else None
+    entries = items.entries if items is not None else listed(value)
     starred = any(isinstance(target, ast.Starred) for target in targets)
-    if items is not None and len(items.entries) == len(targets) and not starred:
-        for target, entry in zip(targets, items.entries, strict=True):
+    if len(entries) == len(targets) and not starred:
+        for target, entry in zip(targets, entries, strict=True):
             assign(machine, target, entry, frame)
         return
     for number, target in enumerate(targets):

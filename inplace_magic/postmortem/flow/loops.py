@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-import torch
-
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine
+from inplace_magic.postmortem.flow.modules import listed
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
 from inplace_magic.postmortem.reading import is_a
 
@@ -21,7 +20,11 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
     value = machine.evaluate(machine, node.iter, frame)
     entries = entries_of(machine, value)
     passes: list[Value] = entries if entries is not None else [UNKNOWN, UNKNOWN]
-    exact = entries is not None and is_counted(machine, value) and not _can_break(node)
+    exact = (
+        entries is not None
+        and is_counted(machine, value)
+        and not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(node))
+    )
     if _fails_inside(machine, node, frame):
         last = _pass_of(machine, node, passes, frame)
         exact = exact and last is not None
@@ -40,10 +43,6 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
     machine.once = once
     machine.execute(machine, node.orelse, frame)
     return None
-
-
-def _can_break(node: ast.For | ast.AsyncFor) -> bool:
-    return any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(node))
 
 
 def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
@@ -108,8 +107,11 @@ def follow_while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
 
 def is_counted(machine: Machine, value: Value) -> bool:
     """True if all that a loop over a value goes through is known."""
-    held = isinstance(value, Live) and is_a(value.thing, (torch.nn.Sequential, torch.nn.ModuleList))
-    return held or isinstance(value, Items) or (isinstance(value, Live) and machine.items_of(value) is not None)
+    return (
+        bool(listed(value))
+        or isinstance(value, Items)
+        or (isinstance(value, Live) and machine.items_of(value) is not None)
+    )
 
 
 def entries_of(machine: Machine, value: Value) -> list[Value] | None:
@@ -118,16 +120,13 @@ def entries_of(machine: Machine, value: Value) -> list[Value] | None:
     for part in parts(value):
         items = machine.items_of(part)
         if items is not None:
-            keyed = items.keys is not None
-            found += [Constant(key) for key in items.keys or ()] if keyed and _is_dict(part) else items.entries
+            is_dict = items.keys is not None and (not isinstance(part, Live) or is_a(part.thing, dict))
+            found += [Constant(key) for key in items.keys or ()] if is_dict else items.entries
         elif isinstance(part, Tensors):
             found += [Tensors(part.memories, part.through or "view")] * 2
-        elif isinstance(part, Live) and is_a(part.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
-            found += [Live(each) for each in list(part.thing.__dict__["_modules"].values())[:64]]
         else:
-            return None
+            modules = listed(part)
+            if not modules:
+                return None
+            found += modules
     return found
-
-
-def _is_dict(value: Value) -> bool:
-    return not isinstance(value, Live) or is_a(value.thing, dict)

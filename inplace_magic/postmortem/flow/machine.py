@@ -220,13 +220,16 @@ class Machine:
         recorded: bool = True,
     ) -> None:
         """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
+        first = len(self.events)
         self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
-        of_view = any(each.through == "view" for each in tensors_in(written))
-        self.events[-1].hidden = of_view and (nodes is None or not nodes <= KEEP_NOTHING)
         self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
         if isinstance(written, Tensors):
             self.operation(node, frame, nodes, into=written)
-            self.events[-1].hidden = of_view and (nodes is None or not nodes <= KEEP_NOTHING)
+        of_view = any(each.through == "view" for each in tensors_in(written))
+        for event in self.events[first:]:
+            if not event.writes:
+                event.recorded = event.recorded and recorded
+                event.hidden = of_view and (nodes is None or not nodes <= KEEP_NOTHING)
 
     def write(
         self,

@@ -97,6 +97,16 @@ def _forward(
     return made
 
 
+def listed(value: Value) -> list[Value]:
+    """Return what a loop over a ``Sequential`` or ``ModuleList`` goes through; empty for anything else."""
+    if isinstance(value, Live) and is_a(value.thing, (torch.nn.Sequential, torch.nn.ModuleList)):
+        return [Live(each) for each in list(stored(value.thing)["_modules"].values())[:_MOST_LISTED]]
+    return []
+
+
+_MOST_LISTED = 64
+
+
 def modules_of(module: Any) -> list[tuple[str, Any]]:
     """Return a module and all within it, each once and with the dotted path before its entries."""
     found, seen = [("", module)], {id(module)}
@@ -136,7 +146,8 @@ def step(machine: Machine, owner: Live, given: list[Value], node: ast.expr, fram
 def construct(machine: Machine, kind: type, given: list[Value], named: dict[str, Value]) -> Value | None:
     """Return an object of a class of PyTorch's; None for other classes."""
     if of_class(kind, "param_groups") is MISSING and issubclass(kind, torch.optim.Optimizer):
-        if machine.texts.is_users(_file_of(kind)):
+        moves = of_class(kind, "step")
+        if type(moves) is FunctionType and machine.texts.is_users(moves.__code__.co_filename):
             return None
         return Stepping(memories_in(*given[:1], *(named[n] for n in ("params",) if n in named)))
     module = module_of(kind)
@@ -198,8 +209,3 @@ def call_made(
         machine.in_place(node, frame, nodes, given[0])
         return given[0]
     return machine.operation(node, frame, nodes, *given, *named.values(), *weights_of(made))
-
-
-def _file_of(kind: type) -> str:
-    start = of_class(kind, "step")
-    return start.__code__.co_filename if type(start) is FunctionType else ""

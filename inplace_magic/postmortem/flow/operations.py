@@ -13,6 +13,7 @@ from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
 from inplace_magic.postmortem.flow.vocabulary import (
+    FACTORIES,
     IN_PLACE_SECOND,
     MAYBE_VIEWS,
     NODES,
@@ -45,11 +46,13 @@ def operation(
     is_native = type(library) is not FunctionType or _is_native(name)
     if nodes is not None and not (nodes & node_kinds() and (is_native or name.strip("_") in NODES)):
         nodes = None
+    if _is_factory(name, first, library):
+        nodes = frozenset()
     if "out" in named:
         machine.operation(node, frame, nodes, *given)
         machine.write(node, frame, nodes, named["out"], recorded=False)
         return named["out"]
-    if _writes_gradients(name):
+    if name.startswith(("clip_grad", "unscale_")):  # which write no parameter
         return UNKNOWN
     if name in _BACKWARD_HOOKS and len(given) > 1:
         machine.backward_hooks.append(given[1])
@@ -76,6 +79,13 @@ def operation(
     made = machine.operation(node, frame, nodes, *given, *named.values())
     several = name in _SEVERAL and ("dim" in named or name in ("topk", "sort", "svd", "qr", "eigh") or len(given) > 1)
     return Tensors(made.memories, several=several)
+
+
+def _is_factory(name: str, first: Value, library: Any) -> bool:
+    """True for ``torch.zeros(3)`` and ``x.new_zeros(3)``, not for a function of these names from somewhere else."""
+    if name.removeprefix("new_").removesuffix("_like") not in FACTORIES:
+        return False
+    return isinstance(first, Tensors) if name.startswith("new") else library is getattr(torch, name, None) is not None
 
 
 def _is_native(name: str) -> bool:
@@ -106,11 +116,6 @@ _MOST_HOOKS = 64
 
 def _is_initial(name: str) -> bool:
     return name in _INITIAL or name.startswith(("xavier", "kaiming"))
-
-
-def _writes_gradients(name: str) -> bool:
-    """``clip_grad_norm_`` and its like, which write no parameter."""
-    return name.startswith(("clip_grad", "clip_grads", "unscale_"))
 
 
 def _in_place(name: str, given: list[Value], named: dict[str, Value], library: Any) -> bool:

@@ -30,6 +30,8 @@ SAME = frozenset(_SECTIONS["same"].split())
 """What gives the tensor itself, or memory of which nothing matters, and counts no write."""
 MAYBE_VIEWS = frozenset(_SECTIONS["maybe views"].split())
 """A view or a copy, as the tensor is."""
+FACTORIES = frozenset(_SECTIONS["factories"].split())
+"""What makes new memory, with ``new_`` or ``_like`` also of the kind of another tensor's; no node stands for it."""
 QUERIES = frozenset(_SECTIONS["queries"].split())
 PLAIN_ATTRIBUTES = frozenset(_SECTIONS["plain attributes"].split())
 UNCOUNTED = frozenset(("requires_grad_", "retain_grad_", "share_memory_", "rename_", "detach_", "manual_seed_"))

@@ -58,6 +58,12 @@ class About:
             subject = subject if last == failure.match[self.group] else replace(subject, path=None)
         made = origin_of(history, subject, anywhere=self.made_it) if subject is not None else None
         made_at = history.site(made.step) if made is not None else None
+        here = failure.place
+        is_elsewhere = (
+            made_at is not None
+            and here is not None
+            and (made_at.line, made_at.cell, made_at.file) != (here.line, here.cell, here.file)
+        )
         path = subject.path if subject is not None else None
         told = {
             **failure.match.groupdict(""),
@@ -75,7 +81,7 @@ class About:
             failure,
             self.code,
             _(self.what).format(**told),
-            _("It came from {line}.").format(line=words.spot(made_at)) if _is_elsewhere(made_at, failure) else "",
+            _("It came from {line}.").format(line=words.spot(made_at)) if is_elsewhere else "",
             _(self.why).format(**told),
             "" if sure or not self.made_it else words.doubt(),
             sites=[cause],
@@ -88,10 +94,3 @@ class About:
 def _made_there(made: Bound) -> bool:
     """True if a statement surely ran and computed the tensor: one that chooses or reads a name only handed it on."""
     return made.step.sure and isinstance(made.value, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Await))
-
-
-def _is_elsewhere(made: Callsite | None, failure: Failure) -> bool:
-    here = failure.place
-    return (
-        made is not None and here is not None and (made.line, made.cell, made.file) != (here.line, here.cell, here.file)
-    )

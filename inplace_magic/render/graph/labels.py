@@ -65,8 +65,8 @@ def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
 
 
 SVG = "http://www.w3.org/2000/svg"
-GROUP, LINK, NAMED, TEXT, PATH, POLYGON, POLYLINE, ELLIPSE = (
-    f"{{{SVG}}}{name}" for name in ("g", "a", "title", "text", "path", "polygon", "polyline", "ellipse")
+GROUP, LINK, NAMED, TEXT, PATH, POLYGON = (
+    f"{{{SVG}}}{name}" for name in ("g", "a", "title", "text", "path", "polygon")
 )
 Point = tuple[float, float]
 _EACH = re.compile(r"(-?\d+(?:\.\d+)?)")
@@ -97,9 +97,6 @@ def points_in(element: ET.Element) -> Iterable[Point]:
     """Corners and control points of what a group draws; not its text, which its box is as wide as."""
     for shape in element.iter():
         yield from points_of(shape)
-        if shape.tag == ELLIPSE:
-            x, y, rx, ry = (float(shape.get(name, "0")) for name in ("cx", "cy", "rx", "ry"))
-            yield from ((x - rx, y - ry), (x + rx, y + ry))
 
 
 def divided(curve: list[Point], at: float) -> tuple[list[Point], list[Point]]:
@@ -120,10 +117,9 @@ def move(element: ET.Element, dx: float, dy: float) -> None:
 
 def move_shape(shape: ET.Element, dx: float, dy: float) -> None:
     """Moves one shape."""
-    for names in (("x", "y"), ("cx", "cy")):
-        for name, by in zip(names, (dx, dy), strict=True):
-            if shape.get(name):
-                shape.set(name, str(float(shape.get(name, "0")) + by))
+    for name, by in (("x", dx), ("y", dy)):
+        if shape.get(name):
+            shape.set(name, str(float(shape.get(name, "0")) + by))
     for name in ("d", "points"):
         if shape.get(name):
             moved = iter([f"{number + (dy if n % 2 else dx):.2f}" for n, number in enumerate(numbers_of(shape))])

@@ -27,13 +27,11 @@ from inplace_magic.language import N_, _
 from inplace_magic.render import style
 from inplace_magic.render.graph.columns import in_columns
 from inplace_magic.render.graph.labels import (
-    ELLIPSE,
     GROUP,
     LINK,
     NAMED,
     PATH,
     POLYGON,
-    POLYLINE,
     SVG,
     TEXT,
     Point,
@@ -54,7 +52,7 @@ LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
 SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 QUOTED = {**SIGNS, '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}
 """What stands for a sign between tags, and in an attribute."""
-SHAPES = {PATH, POLYGON, POLYLINE, ELLIPSE, TEXT}
+SHAPES = {PATH, POLYGON, TEXT}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
 
@@ -140,7 +138,7 @@ class _Writer:
                 yield f"<{self.shape(shape)}{hollow}/>"
 
     def text(self, shape: ET.Element) -> str:
-        x, y = self.at(float(shape.get("x", "0")), float(shape.get("y", "0")))
+        x, y = float(shape.get("x", "0")) + self.move[0], float(shape.get("y", "0")) + self.move[1]
         made = {"x": _short(x), "y": _short(y)}
         colour = shape.get("fill", style.INK)
         if colour.lower() != style.INK.lower():
@@ -148,33 +146,22 @@ class _Writer:
         size = float(shape.get("font-size", FONT_SIZE))
         if size != float(FONT_SIZE):
             made["font-size"] = _short(size, 1)
-        if shape.get("text-anchor") == "start":
-            made["text-anchor"] = "start"
         words = _without_room(shape.text or "")
         return f"<text{_attributes(made)}>{_escaped(words)}</text>" if words else f"<text{_attributes(made)}/>"
 
     def shape(self, shape: ET.Element) -> str:
         """Return an element's name and attributes."""
-        if shape.tag == ELLIPSE:
-            x, y = self.at(float(shape.get("cx", "0")), float(shape.get("cy", "0")))
-            rx, ry = (_short(float(shape.get(name, "0"))) for name in ("rx", "ry"))
-            return f'ellipse cx="{_short(x)}" cy="{_short(y)}" rx="{rx}" ry="{ry}"'
         right, down = self.move
         points = [(x + right, y + down) for x, y in points_of(shape)]
         if shape.tag == PATH:
             rounded = points[0] == points[-1] and len(points) > 20
             return _box(points, 6) if rounded else f'path d="{_path(points, "c", 0)}"'
-        if shape.tag == POLYLINE:
-            return f'path d="{_path(points, "l", 1)}"'
         corners = {point[0] for point in points}, {point[1] for point in points}
         if len(points) == 5 and max(map(len, corners)) == 2:
             return _box(points, 0)
         # The head of an arrow: its shape shows each tenth, half a unit to the side is not to be seen.
         x, y = (axis - round(axis) for axis in points[0])
         return f'path d="{_path([(left - x, top - y) for left, top in points[:-1]], "l", 1)}z"'
-
-    def at(self, x: float, y: float) -> Point:
-        return x + self.move[0], y + self.move[1]
 
 
 def _attributes(given: dict[str, str]) -> str:

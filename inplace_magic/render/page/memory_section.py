@@ -13,7 +13,7 @@ from inplace_magic.render.timeline.chart import memory_charts
 
 SCREEN_ROWS = 8
 """Rows of the table where it stands under the picture on one screen."""
-SHORT_CODE = 40
+SHORT_CODE = 34
 """Characters of a line of code beside six numbers."""
 
 

@@ -12,8 +12,11 @@ from inplace_magic.render import lettering, words
 from inplace_magic.render.markup import esc
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
-from inplace_magic.render.timeline.places import FEW, LEFT, RIGHT, Bar, Places, fitting, stacked, width
+from inplace_magic.render.timeline.places import LEFT, RIGHT, Bar, Places, fitting, stacked, width
 from inplace_magic.render.timeline.shapes import SHAPES, short
+
+LIFE, PITCH = 15, 11
+"""How far the line of a lane's life lies below its top, and the bars of what is kept below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +31,14 @@ class Crime(Focus):
 class LaneDrawing:
     """Draws a lane into a list of SVG elements, and notes which kinds of marks it used."""
 
-    def __init__(self, reading: Reading, lane: Lane, crimes: list[Crime], places: Places, lanes: int) -> None:
+    def __init__(self, reading: Reading, lane: Lane, crimes: list[Crime], places: Places) -> None:
         self.reading = reading
         self.lane = lane
         self.places = places
         self.crime = crimes[0] if crimes else None
         self.guilty = {crime.call for crime in crimes}
-        self.roomy = lanes <= FEW
         kept = [keeping for keeping in lane.kept if not self.is_within_gap(keeping)]
         self.levels = stacked(kept, places, self.crime.saved_call if self.crime is not None else None)
-        self.pitch = 11 if self.roomy else 6
         self.used: set[str] = set()
         self.texts_end = 0.0
 
@@ -50,13 +51,7 @@ class LaneDrawing:
     def height(self) -> int:
         """In pixels."""
         bars = max(len(self.levels), int(self.crime is not None and self.crime.saved_call is not None))
-        room = self.pitch * max(0, bars - (1 if self.roomy else 0)) + (3 if self.roomy and bars else 0)
-        return (30 if self.roomy else 22) + room + (15 if self.crime is not None else 0)
-
-    @property
-    def life(self) -> int:
-        """How far the line of its life lies below its top."""
-        return 15
+        return 30 + (PITCH * (bars - 1) + 3 if bars else 0) + (15 if self.crime is not None else 0)
 
     def svg(self, y: int, tops: dict[str, int]) -> str:
         """Return the lane as a group.
@@ -64,10 +59,10 @@ class LaneDrawing:
         Args:
             tops: the height of the life line of every lane that is shown, by key.
         """
-        life, storage = y + self.life, self.lane.storage
+        life, storage = y + LIFE, self.lane.storage
         parts = [self.label(y), self.line(life)]
         for number, level in enumerate(self.levels):
-            parts += [self.bar(bar, life + 8 + self.pitch * number) for bar in level]
+            parts += [self.bar(bar, life + 8 + PITCH * number) for bar in level]
         if self.crime is not None:
             parts.append(self.connection(self.crime, y, life))
         parts += self.marks(life, tops)
@@ -76,17 +71,10 @@ class LaneDrawing:
     def label(self, y: int) -> str:
         name, is_name, facts = say.of_lane(self.lane, self.reading)
         look, room = ("w" if is_name else "q"), LEFT - 20
-        if self.roomy:
-            return (
-                f'<text class="{look}" x="10" y="{y + 13}">{esc(fitting(name, room, 12, bold=is_name))}</text>'
-                f'<text class="q" x="10" y="{y + 26}">{esc(fitting(" · ".join(facts), room, 11))}</text>'
-            )
-        drawn = fitting(name, room, 12, bold=is_name)
-        left = room - width(drawn, 12, bold=is_name) - 6
-        while facts and width(" · ".join(facts), 10) > left:
-            facts = facts[:-1]
-        more = f' <tspan class="f">{esc(" · ".join(facts))}</tspan>' if facts else ""
-        return f'<text class="{look}" x="10" y="{y + 18}">{esc(drawn)}{more}</text>'
+        return (
+            f'<text class="{look}" x="10" y="{y + 13}">{esc(fitting(name, room, 12, bold=is_name))}</text>'
+            f'<text class="q" x="10" y="{y + 26}">{esc(fitting(" · ".join(facts), room, 11))}</text>'
+        )
 
     def line(self, y: int) -> str:
         lane, places = self.lane, self.places
@@ -110,7 +98,7 @@ class LaneDrawing:
         inner = f'<path d="{line}"/>'
         name = say.of_savers(bar.kept)
         told = self.crime is not None and any(keeping.call == self.crime.saved_call for keeping in bar.kept)
-        if self.roomy and not told and end - x > width(name, 9) + 24:
+        if not told and end - x > width(name, 9) + 24:
             inner += f'<text class="p" x="{round((x + end) / 2)}" y="{y + 3}">{esc(name)}</text>'
         first = bar.kept[0]
         key = first.key if len(bar.kept) == 1 else ""
@@ -143,9 +131,9 @@ class LaneDrawing:
         begins = mark.kind == "created" and first_write is not None and first_write - x >= 16
         if mark.kind in ("mutated", "reshaped") or begins:
             inner += self.text(words.version(mark.after) if mark.after is not None else "", x, y)
-        elif mark.kind == "viewed" and mark.tensor is not None and self.roomy:
+        elif mark.kind == "viewed" and mark.tensor is not None:
             inner += self.text(lettering.shortened(self.reading.names.get(mark.tensor, ""), 12), x, y)
-        elif mark.kind == "rebound" and self.roomy:
+        elif mark.kind == "rebound":
             inner += self.text(lettering.shortened(mark.name, 12), x, y)
         return self.group(SHAPES[kind].cls, mark.call, mark.key, mark.tensor, say.of_mark(mark, self.reading), inner)
 
@@ -166,10 +154,7 @@ class LaneDrawing:
         if crime.saved_call is not None:
             start, bar = self.places.x(crime.saved_call), life + 8
             line = f'<path class="x" d="M{start} {bar}H{x}V{life}"/><circle class="o" cx="{start}" cy="{bar}" r="4.5"/>'
-        text = say.of_crime(crime.hazard, mark, self.reading)
-        room = self.places.width - RIGHT - LEFT
-        if width(text, 11, bold=True) > room:
-            text = fitting(say.of_crime(crime.hazard, mark, self.reading, short=True), room, 11, bold=True)
+        text = fitting(say.of_crime(crime.hazard, mark, self.reading), self.places.width - RIGHT - LEFT, 11, bold=True)
         left = max(LEFT, min(start - 4, self.places.width - RIGHT - width(text, 11, bold=True)))
         return f'{line}<text class="c" x="{short(left)}" y="{y + self.height - 5}">{esc(text)}</text>'
 

@@ -44,8 +44,6 @@ SCALE = 4 / 3
 """Pixels of a unit, as in the picture of the graph, so that the letters of both are alike."""
 WIDEST, NARROWEST, GAP = 90, 9, 16
 """Pixels of a column, at most and at least, and of a gap that has no label."""
-FEW = 12
-"""Up to so many lanes, there is room for two lines of text and for the names of savers."""
 BARS = 4
 """Bars below each other on a lane."""
 

@@ -74,7 +74,6 @@ _LOOKS: Final = {
     "q": f"fill:{style.MUTED_INK}",
     "a": "text-anchor:middle",
     "v": f"text-anchor:middle;font-size:10px;paint-order:stroke;stroke:{style.CARD};stroke-width:3",
-    "f": f"fill:{style.MUTED_INK};font-size:10px;font-weight:normal",
     "p": f"text-anchor:middle;font-size:9px;fill:{style.BLUE_INK};paint-order:stroke;stroke:{style.CARD};"
     "stroke-width:3",
     "c": f"fill:{style.VERMILION_INK};font-weight:bold",

@@ -26,7 +26,7 @@ from inplace_magic.render.excerpt import source_name
 from inplace_magic.render.markup import esc
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
-from inplace_magic.render.timeline.lane import Crime, LaneDrawing
+from inplace_magic.render.timeline.lane import LIFE, Crime, LaneDrawing
 from inplace_magic.render.timeline.places import LEFT, RIGHT, SCALE, TOP, Places, fitting, places_of, width
 from inplace_magic.render.timeline.shapes import NAME, SHAPES, rules
 
@@ -154,14 +154,14 @@ def _keeps(lane: Lane, hazard: Hazard) -> bool:
 def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
     places = places_of(shown.columns, _gap_labels(shown.columns))
     drawings = [
-        LaneDrawing(reading, lane, [crime for crime in crimes if crime.lane == lane.key], places, len(shown.lanes))
+        LaneDrawing(reading, lane, [crime for crime in crimes if crime.lane == lane.key], places)
         for lane in shown.lanes
     ]
     tops, bottom = [], TOP
     for drawing in drawings:
         tops.append(bottom)
         bottom += drawing.height
-    lives = {d.lane.key: top + d.life for d, top in zip(drawings, tops, strict=True)}
+    lives = {d.lane.key: top + LIFE for d, top in zip(drawings, tops, strict=True)}
     lanes = [drawing.svg(top, lives) for drawing, top in zip(drawings, tops, strict=True)]
     used = frozenset().union(*(drawing.used for drawing in drawings))
     used |= {"raised"} if any(column.error for column in shown.columns) else set()

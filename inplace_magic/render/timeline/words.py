@@ -72,28 +72,19 @@ def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
     )
 
 
-def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading, *, short: bool = False) -> str:
-    """``SigmoidBackward0 saved v0 in line 5, overwritten in line 6``; `short`: without places."""
-    wrote = words.place_in(hazard.mutation, reading.trace)
-    saved = words.place_in(hazard.saved, reading.trace)
-    version = words.version(hazard.expected_version)
+def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading) -> str:
+    """``SigmoidBackward0 saved v0 in line 5, overwritten in line 6``."""
     if mark is not None and mark.kind == "raised":
-        text = _("refused here") if short else _("refused in {place}")
+        text = _("refused in {place}")
     elif hazard.saved is None:
-        text = _("overwritten here") if short else _("overwritten in {place}")
+        text = _("overwritten in {place}")
     elif mark is not None and mark.kind == "uncounted":
-        text = (
-            _("saved, then overwritten past the version counter")
-            if short
-            else _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
-        )
+        text = _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
     else:
-        text = (
-            _("saved at {version}, then overwritten here")
-            if short
-            else _("{node} saved {version} in {saved}, overwritten in {place}")
-        )
-    return text.format(version=version, saved=saved, place=wrote, node=hazard.saved_by or _("a node"))
+        text = _("{node} saved {version} in {saved}, overwritten in {place}")
+    place, saved = (words.place_in(site, reading.trace) for site in (hazard.mutation, hazard.saved))
+    version = words.version(hazard.expected_version)
+    return text.format(version=version, saved=saved, place=place, node=hazard.saved_by or _("a node"))
 
 
 def of_gap(column: Column) -> str:
