@@ -109,10 +109,10 @@ MUTATIONS = (
         "hazards/test_saved_tensor_overwritten.py hazards/test_told_from_the_record.py",
     ),
     Mutation(
-        "hazards/rules/leaf_written.py",
-        "any(given.tensor == tensor for given in made.inputs)",
-        "all(given.tensor == tensor for given in made.inputs)",
-        "hazards/test_leaf_written.py",
+        "hazards/rules/refused.py",
+        "return None if gave_it_back else made",
+        "return made",
+        "hazards/test_leaf_written.py hazards/test_fixes_of_writes.py",
     ),
     Mutation(
         "hazards/overlap/in_one_call.py",
@@ -122,8 +122,8 @@ MUTATIONS = (
     ),
     Mutation(
         "hazards/overlap/in_one_call.py",
-        "return len(on_it) > 1 and all(",
-        "return len(on_it) > 1 and not all(",
+        "if len(on_it) > 1 and all(",
+        "if len(on_it) > 1 and not all(",
         "hazards/test_overlapping_write.py hazards/test_told_by_facts.py",
     ),
     Mutation(
@@ -145,9 +145,9 @@ MUTATIONS = (
         "hazards/test_write_lost.py hazards/test_told_from_the_record.py test_gate.py",
     ),
     Mutation(
-        "hazards/stale/alias_written.py",
-        "if meta is None or meta.is_trainable or story.is_gradient(mutation):",
-        "if meta is None or story.is_gradient(mutation):",
+        "hazards/references/engine.py",
+        "return meta is None or meta.is_trainable or story.is_gradient(mutation)",
+        "return meta is None or story.is_gradient(mutation)",
         "hazards/test_alias_written.py test_gate.py",
     ),
     Mutation(
