@@ -53,6 +53,26 @@ def test_it_is_found_before_backward_is_run() -> None:
     assert (finding.saved, finding.mutation) == (site(5), site(6))
 
 
+def test_where_backward_failed_a_graph_that_it_would_not_have_come_to_is_a_warning(tmp_path: Path) -> None:
+    program = """
+        seen = torch.exp(logits)
+        value = seen.sum()
+        seen.add_(1)
+        gate, shift = torch.sigmoid(logits), torch.tanh(logits)
+        loss = (gate * shift).sum()
+        gate.mul_(2)
+        shift.mul_(2)
+        loss.backward()
+        """
+    found = watched(tmp_path, SETUP, program).report.hazards
+
+    assert {finding.variable: finding.severity for finding in found} == {
+        "shift": "error",
+        "gate": "error",
+        "seen": "warning",
+    }
+
+
 def test_a_saver_that_let_go_of_its_tensor_is_no_finding() -> None:
     assert codes(unfinished(pending=False)) == []
 

@@ -154,12 +154,22 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
         if story.another_backward_is_meant(stale.node, stale.culprit.at, saved_at if is_parameter else None):
             groups.setdefault((stale.culprit.site, is_parameter), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
+    failed = _reached_by_the_failed(story)
     for (site, is_parameter), group in groups.items():
         if is_parameter and site in raised_at:
             continue  # the same step() that already failed: its other parameters are the same mistake
         first = max(group, key=lambda stale: stale.node.sequence or 0)
         hazard = of_a_known_save(story, first, first.writes[-1].after, raised=False)
-        yield hazard if story.has_live_scalar(first.node) else replace(hazard, severity="warning")  # such as a sample
+        # A backward will come to a loss; to a sample perhaps, and where the program ended, to no graph but its own.
+        meant = story.has_live_scalar(first.node) and (failed is None or first.node.node in failed)
+        yield hazard if meant else replace(hazard, severity="warning")
+
+
+def _reached_by_the_failed(story: Story) -> set[int] | None:
+    """Return the nodes to which the backwards that raised would have come; None where none raised."""
+    called = (story.backwards.get(call.index) for call, _ in story.refusals() if call is not None)
+    failed = [story.reached(backward.roots) for backward in called if backward is not None]
+    return set().union(*failed) if failed else None
 
 
 RULE = Rule(
