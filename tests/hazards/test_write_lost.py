@@ -103,6 +103,7 @@ def test_each_way_to_lose_a_write_is_found_and_changes_nothing_without_us(line: 
         "boxes.contiguous().zero_()",
         "torch.zeros(3).add_(1)",
         "for row in boxes[rows]:\n    row.add_(1)",
+        "batch = boxes[rows]\nbatch.sub_(1)\nloss = (batch * 2).sum()\nbatch.add_(1)\nagain = boxes.sum()\ndel batch",
     ],
 )
 def test_what_is_seen_by_somebody_or_meant_so_is_none(line: str, tmp_path: Path) -> None:

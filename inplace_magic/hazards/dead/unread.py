@@ -67,8 +67,18 @@ def _copy_written(story: Story, call: CallEvent, mutation: Mutation) -> CallEven
         over = _end_of_statement(story, call, mutation)
         if over is not None and story.ended[mutation.storage or 0] <= over:
             return made if made.modules[: len(call.modules)] == call.modules else None
-    last = made.does("picks") and not _is_read(story, mutation.storage, call.index)
-    return made if last and _is_read(story, made.inputs[0].storage, call.index) else None
+    if not made.does("picks") or _is_read(story, mutation.storage, call.index) or _was_used(story, call, mutation):
+        return None
+    return made if _is_read(story, made.inputs[0].storage, call.index) else None
+
+
+def _was_used(story: Story, call: CallEvent, mutation: Mutation) -> bool:
+    """True if another line wrote the copy before and a third one read that: it is memory of its own by then, as a batch
+    that is normalised in place, and put back after its loss."""
+    writes = (write for write, _ in story.writes_to_storage.get(mutation.storage or 0, ()) if write.index < call.index)
+    first = next((write.index for write in writes if write.callsite != call.callsite), call.index)
+    users = (user for user in story.given_memory(mutation.storage) if first < user.index < call.index)
+    return any(user.kind == "ordinary" for user in users)
 
 
 def _end_of_statement(story: Story, call: CallEvent, mutation: Mutation) -> int | None:
