@@ -13,7 +13,7 @@ from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.copies import PastAnother, written_past_another
 from inplace_magic.hazards.references.engine import written_for_two
-from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.rule import rule_of
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -213,6 +213,6 @@ def _slot_of_its_own(write: Written) -> Fix | None:
 
 
 RULES = (
-    row(CODE, "warning", partial(_with_code, CODE), _slot_of_its_own),
-    row(OF_A_CLASS, "warning", partial(_with_code, OF_A_CLASS), made_for_each_object),
+    rule_of(CODE, "warning", partial(_with_code, CODE), _slot_of_its_own),
+    rule_of(OF_A_CLASS, "warning", partial(_with_code, OF_A_CLASS), made_for_each_object),
 )

@@ -18,7 +18,7 @@ from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
 from inplace_magic.hazards.references.names import taken_for_the_write
-from inplace_magic.hazards.rule import Rule, Way, row
+from inplace_magic.hazards.rule import Rule, Way, rule_of
 from inplace_magic.hazards.stale import parts
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
@@ -190,4 +190,4 @@ def _hazard(decision: Decision, story: Story, stale: Stale) -> Hazard:
     )
 
 
-RULES: tuple[Rule, ...] = tuple(row(each.code, "silent", partial(_check, each), *each.ways) for each in DECISIONS)
+RULES: tuple[Rule, ...] = tuple(rule_of(each.code, "silent", partial(_check, each), *each.ways) for each in DECISIONS)
