@@ -122,7 +122,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         ("--full",),
         lambda: {
             "action": "store_true",
-            "help": _("record each call in full, also of more than 64 calls in a row that are the same write"),
+            "help": _("record each call in full, even if more than 64 in a row are the same write"),
         },
     ),
     "max_events": (
@@ -130,7 +130,7 @@ FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
         lambda: {
             "metavar": "N",
             "type": int,
-            "help": _("record at most this many calls; of older ones, only the evidence (default: {count})").format(
+            "help": _("record at most this many calls; of older ones, what findings need (default: {count})").format(
                 count=WatchOptions().max_events
             ),
         },

@@ -134,8 +134,8 @@ DECISIONS = (
         "kept-then-written",
         lambda story: (*parts.moved(story), *parts.weights_moved_on(story)),
         N_(
-            "{write} changed what {taken} kept before {read} reads it: {code} shares that memory and copies "
-            "nothing. PyTorch gives no error; the read sees the new values."
+            "{write} changed what {taken} kept, and {read} reads the new values: {code} shares that memory and copies "
+            "nothing. PyTorch gives no error."
         ),
         N_("Keep a copy: append `.clone()` to {code}."),
         N_("Keep a copy: `copy.deepcopy(…)` around {code}."),
@@ -146,8 +146,8 @@ DECISIONS = (
         "lookup-shortened",
         shortened,
         N_(
-            "{write} shortened rows of {name} before {read} reads it: a lookup with `max_norm` writes its table. "
-            "PyTorch gives no error; the read sees the new values."
+            "{write} shortened rows of {name}, and {read} reads the new values: a lookup with `max_norm` writes its "
+            "table. PyTorch gives no error."
         ),
         N_("Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."),
         ways=(where_it_is_handed,),

@@ -230,7 +230,7 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
         return _(
             "The old values are an alias, not a copy, so they show every write since then, the first by {write}."
         ).format(write=wording.spot(site))
-    return _("One is an alias of the other, not a copy: whatever is written to one, as by {write}, is in both.").format(
+    return _("One is an alias of the other, not a copy: a write to one, such as {write}, shows in both.").format(
         write=wording.spot(site)
     )
 
