@@ -129,7 +129,9 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
     """Return the paths in sight whose tensors a graph goes through, the first made first."""
     found = []
     for depth, path, tensor in reached(history.scopes(frame)):
-        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
+        # Reading the node of a view makes a new one if the memory was written since.
+        asked = not describe.is_view(tensor) or describe.version(tensor) == 0
+        node = describe.grad_fn(tensor) if asked else None
         if node is not None and id(node) in nodes:
             found.append((node_sequence(node) or 0, depth, path))
     return [path for _, _, path in sorted(found)]
