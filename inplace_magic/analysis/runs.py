@@ -27,7 +27,7 @@ class Runs:
             caller: the place that began the run, one of those that led to the call.
             inside: a place in the function that ran, where the place may call several, as ``layer(x)`` in a loop does.
         """
-        function = (inside.function, inside.cell, inside.file) if inside is not None else None
+        function = inside.whose if inside is not None else None
         known = self._last.get((caller, function))
         if known is None or not known[0] <= index <= known[1]:
             known = self._last[caller, function] = self._run_of(index, caller, inside, known)

@@ -19,12 +19,12 @@ from operator import attrgetter, itemgetter
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import Binding
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.operands import is_state, written_in
-from inplace_magic.source.tops import Whose, names_in, run_once, whose
+from inplace_magic.source.tops import names_in, run_once
 from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
@@ -77,7 +77,7 @@ class Bindings:
             namespace.setdefault(tensor, name)
         for each in trace.names:
             owners.setdefault(each.name, each.tensor)
-        local = {((each.cell, each.file, each.function), each.name): each.tensor for each in inner}
+        local = {(each.whose, each.name): each.tensor for each in inner}
         bound: dict[int, list[tuple[str, str]]] = {}
         scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for entry in bindings_of(trace) if held is None else held:
@@ -149,7 +149,7 @@ class Bindings:
         for place in reversed(site.chain) if names else ():
             said = variables_in(expressions.parse(place.statement))
             for of, name in names:
-                if of == whose(place) and expressions.root_name(expressions.parse(name)) in said:
+                if of == place.whose and expressions.root_name(expressions.parse(name)) in said:
                     return name
         return None
 
@@ -229,7 +229,7 @@ class Bindings:
     def named(self, site: Callsite, name: str) -> int | None:
         """Return the tensor that a name stands for in the lines of a place, as last seen; None where that is not
         known."""
-        return self.owners.get(name) if site.function == "<module>" else self.local.get((whose(site), name))
+        return self.owners.get(name) if site.function == "<module>" else self.local.get((site.whose, name))
 
     def stood_for(self, site: Callsite, name: str, before: int) -> int | None:
         """Return the tensor that a name stood for before a call, in the lines of a place: what it was bound to last,

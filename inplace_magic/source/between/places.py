@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
-from inplace_magic.record.places import Callsite, where_they_part
+from inplace_magic.record.places import Callsite, Whose, where_they_part
 from inplace_magic.source.between.statements import only_between
-from inplace_magic.source.statements import indent_of, segment
+from inplace_magic.source.statements import place_in
 from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text
-
-Whose = tuple[str, int | None, str | None]
-"""Function, cell, file."""
-
-
-def whose(site: Callsite) -> Whose:
-    """Return the function and the text of a place."""
-    return site.function, site.cell, site.file
 
 
 class Between:
@@ -81,28 +72,22 @@ class Between:
     def _within_lines(
         self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
     ) -> Callsite | None:
-        text = self._texts.get(whose(first)) if not first.outdated else None
-        seen = {site.expression for site in called if whose(site) == whose(first)}
+        text = self._texts.get(first.whose) if not first.outdated else None
+        seen = {site.expression for site in called if site.whose == first.whose}
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
         return self._place_in(text, first, node) if text is not None and node is not None else None
 
-    def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
+    def _place_in(self, text: Text, first: Callsite, node: ast.stmt) -> Callsite:
         """Return a place in the text of another place, without a recorded call."""
-        end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
-        code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
-        return replace(
-            first,
-            line=node.lineno,
-            end_line=node.end_lineno,
-            column=node.col_offset,
-            end_column=node.end_col_offset,
+        return place_in(
+            text,
+            node,
             text=self._line_in(first, text, node.lineno),
-            indent=indent_of(statement, node.lineno, text.lines),
-            expression=code,
-            statement=code,
-            targets=targets_at(
-                node if isinstance(node, ast.stmt) else None,
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
-            ),
-            direct=True,
+            cell=first.cell,
+            file=first.file,
+            function=first.function,
+            caller=first.caller,
+            parameters=first.parameters,
+            shared_defaults=first.shared_defaults,
+            targets=targets_at(node, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),
         )
