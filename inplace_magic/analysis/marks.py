@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,6 +10,7 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 
 MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "reshaped", "moved", "rebound", "raised"]
@@ -121,17 +121,16 @@ class Keeping:
 _keeping = filled(Keeping)
 
 
-def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None]) -> dict[int, list[Keeping]]:
+def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
     """Return the keepings of every storage, in the order in which they began.
 
     Args:
         graph: its graph, for the keys of vertices.
-        tensors: what :func:`tensors_of_saved` gives for it.
     """
     vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
-    for saved, tensor in zip(story.trace.saved, tensors, strict=True):
+    for saved, tensor in zip(story.trace.saved, story.saved_tensors, strict=True):
         node = story.nodes.get(saved.node)
         if saved.storage is None or node is None:
             continue
@@ -157,9 +156,7 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None
             end,
             vertices.get((f"C{node.call}", f"{node.name}.{saved.name}"), ""),
         )
-    by_storage: dict[int, list[Keeping]] = {}
-    for (storage, _), keeping in found.items():
-        by_storage.setdefault(storage, []).append(keeping)
+    by_storage = grouped((storage, keeping) for (storage, _), keeping in found.items())
     for keepings in by_storage.values():
         keepings.sort(key=lambda keeping: keeping.call)
     return by_storage

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from builders import made, tensor, wrote
 
-from inplace_magic.analysis.naming.bindings import Bindings, names_of
+from inplace_magic.analysis.naming.bindings import Bindings
+from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.places import Callsite
@@ -121,19 +122,19 @@ def test_of_the_calls_that_one_expression_made_the_last_gives_what_the_name_gets
         made(0, "F.linear", where, (tensor(1),), (tensor(2),)),
         made(1, "F.relu", where, (tensor(2),), (tensor(3),)),
     )
-    assert names_of(Trace(calls=calls)) == {3: "y"}
+    assert Story(Trace(calls=calls)).best_names == {3: "y"}
 
 
 def test_calls_inside_a_backward_bind_no_name_of_the_line() -> None:
     inner = made(1, "Tensor.mul", at("y = f(x)", expression="f(x)"), (tensor(1),), (tensor(2),), parent=0)
-    assert names_of(Trace(calls=(inner,))) == {}
+    assert Story(Trace(calls=(inner,))).best_names == {}
 
 
 def test_the_last_assignment_names_a_tensor_and_the_namespace_names_it_better() -> None:
     first = made(0, "f", at("a = f(x)", expression="f(x)"), (tensor(9),), (tensor(1),))
     again = made(1, "g", at("b = g(a)", expression="g(a)"), (tensor(1),), (tensor(1),))
-    assert names_of(Trace(calls=(first, again))) == {1: "b"}
-    assert names_of(Trace(calls=(first, again), names=(TensorName(1, "model.bias"),))) == {1: "model.bias"}
+    assert Story(Trace(calls=(first, again))).best_names == {1: "b"}
+    assert Story(Trace(calls=(first, again), names=(TensorName(1, "model.bias"),))).best_names == {1: "model.bias"}
 
 
 def test_the_first_name_that_the_namespace_gives_is_the_best() -> None:

@@ -295,15 +295,3 @@ def _is_one_expression(one: Callsite, other: Callsite) -> bool:
     """True if both are one expression of one run of a line, whoever made the call there."""
     same = (one.column, one.expression) == (other.column, other.expression)
     return same and one.same_line(other) and one.same_run(other)
-
-
-def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
-    """Return the best display name of every tensor that has one.
-
-    Args:
-        trace: where the tensors are met.
-        bindings: what is known of its names, if that was read off it already.
-    """
-    bindings = bindings or Bindings.from_trace(trace)
-    tensors = {meta.tensor for call in trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
-    return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}

@@ -49,6 +49,12 @@ class KnownNames:
         return {tensor: list(dict.fromkeys(entry.name for entry in entries)) for tensor, entries in named.items()}
 
     @cached_property
+    def best_names(self) -> dict[int, str]:
+        """The best display name of every tensor that has one."""
+        met = {meta.tensor for call in self.trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
+        return {tensor: name for tensor in sorted(met) if (name := self.bindings.name(tensor)) is not None}
+
+    @cached_property
     def local_names(self) -> dict[tuple[Whose, int], list[str]]:
         """The names by which each function reached a tensor, by function and tensor."""
         return grouped(((local.whose, local.tensor), local.name) for local in self.trace.local_names)
