@@ -16,17 +16,6 @@ from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite, Whose
 
 _AT = attrgetter("at")
-_FIRST_WRITES = 100
-"""Writes of a memory that are looked at for the names by which a function writes it."""
-
-
-@dataclass(frozen=True)
-class WrittenFirst:
-    """How a function wrote a memory among its first writes."""
-
-    paths: frozenset[str | None]
-    """The variables by which: ``self.mean``; None among them for what has none."""
-    statements: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -82,27 +71,6 @@ class Writes(Backwards, KnownNames):
             if site is not None:
                 found.setdefault(site.whose, []).append((site, call))
         return found
-
-    def written_first(self, storage: int | None) -> dict[Whose, WrittenFirst]:
-        """How the functions that wrote a memory first did so."""
-        if storage not in self._written_first:
-            paths: dict[Whose, set[str | None]] = {}
-            statements: dict[Whose, set[str]] = {}
-            for call, _mutation in self.writes_to_storage.get(storage or 0, ())[:_FIRST_WRITES]:
-                if call.callsite is not None:
-                    function = call.callsite.whose
-                    written = (self.bindings.written_path(call, written.tensor) for written in call.mutations)
-                    paths.setdefault(function, set()).update(written)
-                    statements.setdefault(function, set()).add(call.callsite.statement)
-            self._written_first[storage] = {
-                function: WrittenFirst(frozenset(found), frozenset(statements[function]))
-                for function, found in paths.items()
-            }
-        return self._written_first[storage]
-
-    @cached_property
-    def _written_first(self) -> dict[int | None, dict[Whose, WrittenFirst]]:
-        return {}
 
     @cached_property
     def added_to(self) -> dict[int, list[int]]:

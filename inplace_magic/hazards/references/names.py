@@ -86,10 +86,12 @@ def is_noted(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
     writes by the one and reads by the other, and no line of the function writes by ``before``."""
     if alias.source.isidentifier() or not alias.target.isidentifier():
         return False
-    written = story.written_first(mutation.storage).get(alias.whose)
-    if written is None or alias.source not in written.paths or alias.target in written.paths:
+    first = (call for call, _mutation in story.writes_to_storage.get(mutation.storage or 0, ())[:_FIRST_WRITES])
+    here = [(site, call) for call in first if (site := call.callsite) is not None and site.whose == alias.whose]
+    paths = {story.bindings.written_path(call, written.tensor) for _site, call in here for written in call.mutations}
+    if alias.source not in paths or alias.target in paths:
         return False
-    return any(alias.target in paths_in(statement) for statement in written.statements)
+    return any(alias.target in paths_in(site.statement) for site, _call in here)
 
 
 def _sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
