@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from builders import made, tensor, wrote
 
-from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
@@ -22,7 +21,7 @@ def at(text: str, **more: Any) -> Callsite:
 
 
 def name_of(call: CallEvent, *before: CallEvent, names: tuple[TensorName, ...] = (), tensor: int = 1) -> str | None:
-    return Bindings.from_trace(Trace(calls=(*before, call), names=names)).written_name(call, tensor)
+    return Story(Trace(calls=(*before, call), names=names)).bindings.written_name(call, tensor)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_a_tensor_without_a_name_is_named_by_another_on_its_memory() -> None:
 def test_unpacking_gives_each_tensor_its_name() -> None:
     where = at("mean, std = encode(x)", expression="encode(x)")
     trace = Trace(calls=(made(0, "torch.std_mean", where, (tensor(1),), (tensor(2), tensor(3))),))
-    bindings = Bindings.from_trace(trace)
+    bindings = Story(trace).bindings
     assert (bindings.name(2), bindings.name(3), bindings.name(1)) == ("mean", "std", None)
 
 
@@ -139,6 +138,6 @@ def test_the_last_assignment_names_a_tensor_and_the_namespace_names_it_better() 
 
 def test_the_first_name_that_the_namespace_gives_is_the_best() -> None:
     names = (TensorName(1, "x"), TensorName(1, "holder.x"))
-    bindings = Bindings.from_trace(Trace(names=names))
+    bindings = Story(Trace(names=names)).bindings
     assert bindings.name(1) == "x"
     assert bindings.owners == {"x": 1, "holder.x": 1}

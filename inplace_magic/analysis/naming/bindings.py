@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
 
-from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import Binding
 from inplace_magic.record.places import Callsite, Whose
@@ -62,11 +61,11 @@ class Bindings:
     """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
-    def from_trace(cls, trace: Trace, held: Iterable[Binding] | None = None) -> Bindings:
+    def from_trace(cls, trace: Trace, held: Iterable[Binding]) -> Bindings:
         """Reads the names off a trace.
 
         Args:
-            held: what took hold of its calls' results, if that was read off it already.
+            held: what took hold of its calls' results.
         """
         namespace: dict[int, str] = {}
         owners: dict[str, int] = {}
@@ -80,7 +79,7 @@ class Bindings:
         local = {(each.whose, each.name): each.tensor for each in inner}
         bound: dict[int, list[tuple[str, str]]] = {}
         scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in bindings_of(trace) if held is None else held:
+        for entry in held:
             if entry.how == "assigned":
                 function = entry.place.function
                 bound.setdefault(entry.tensor, []).append((function, entry.target))
