@@ -55,8 +55,8 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
     then.
 
     A weight that every step reads and the optimizer writes has as many marks as keepings, so these are not held against
-    each other: of the keepings that began before a write, it is enough to know the one that lasts longest, and the one
-    that lasts longest of those on another counter.
+    each other: of the keepings that began before a write, it is enough to know the one of each counter that lasts
+    longest.
 
     Args:
         marks: of one lane; the writes among them in the order of time.
@@ -64,22 +64,17 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
     """
     found: list[Mark] = []
     waiting = deque(keeping for keeping in kept if keeping.counter is not None)
-    counter: int | None = None
-    longest = on_another = -1.0
+    longest: dict[int | None, float] = {}
+    """By counter: until when something on it was kept."""
     for mark in marks:
         if mark.kind != "mutated" or mark.counter is None:
             found.append(mark)
             continue
         while waiting and waiting[0].call < mark.call:
             keeping = waiting.popleft()
-            if keeping.counter == counter:
-                longest = max(longest, keeping.unbroken_until)
-            elif keeping.unbroken_until > longest:
-                counter, longest, on_another = keeping.counter, keeping.unbroken_until, longest
-            else:
-                on_another = max(on_another, keeping.unbroken_until)
-        passed = mark.call <= (on_another if mark.counter == counter else longest)
-        found.append(replace(mark, kind="uncounted") if passed else mark)
+            longest[keeping.counter] = max(longest.get(keeping.counter, -1.0), keeping.unbroken_until)
+        longest = {counter: until for counter, until in longest.items() if until >= mark.call}
+        found.append(replace(mark, kind="uncounted") if longest.keys() - {mark.counter} else mark)
     return found
 
 
