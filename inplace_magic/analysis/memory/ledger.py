@@ -11,16 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
-from inplace_magic.analysis.memory.allocator import devices_read, entries_read_by_call, entries_read_by_op
-from inplace_magic.analysis.memory.blocks import (
-    BEFORE,
-    Block,
-    Entry,
-    blocks_of,
-    entries_by_call,
-    entries_by_op,
-    with_peaks_inside,
-)
+from inplace_magic.analysis.memory.allocator import entries_read
+from inplace_magic.analysis.memory.blocks import BEFORE, Block, Entry, blocks_of, entries_of, with_peaks_inside
 from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
@@ -66,8 +58,8 @@ class Ledger:
     @cached_property
     def calls(self) -> tuple[Entry, ...]:
         """One entry for each call and device that the call allocated or freed on, in the order of the calls."""
-        rows = with_peaks_inside(entries_by_call(self.trace, self._counted), self._counted_ops)
-        read = entries_read_by_call(self.trace, self._read)
+        rows = with_peaks_inside(entries_of(self.trace, self._counted, of_ops=False), self._counted_ops)
+        read = entries_read(self.trace, self._read, of_ops=False)
         return tuple(sorted((*rows, *read), key=_order) if read else rows)
 
     @cached_property
@@ -76,7 +68,7 @@ class Ledger:
 
         What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
         """
-        return (*self._counted_ops, *entries_read_by_op(self.trace, self._read))
+        return (*self._counted_ops, *entries_read(self.trace, self._read, of_ops=True))
 
     @cached_property
     def before(self) -> dict[str, int]:
@@ -92,7 +84,8 @@ class Ledger:
 
     @cached_property
     def _devices_read(self) -> frozenset[str]:
-        return devices_read(self.trace)
+        """Those whose allocator was asked."""
+        return frozenset(reading.device for reading in self.trace.readings)
 
     @cached_property
     def _counted(self) -> list[Block]:
@@ -100,7 +93,7 @@ class Ledger:
 
     @cached_property
     def _counted_ops(self) -> list[Entry]:
-        return entries_by_op(self.trace, self._counted)
+        return entries_of(self.trace, self._counted, of_ops=True)
 
     @cached_property
     def _read(self) -> list[Block]:
