@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Mapping
 
 from inplace_magic.record.places import Callsite, Whose, where_they_part
@@ -31,7 +30,7 @@ class Between:
         names: tuple[str, ...],
         called: Iterable[Callsite],
         *,
-        alone: bool = True,
+        alone: bool,
     ) -> Callsite | None:
         """Return the one statement between two places of straight-line code that can have written memory; None if there
         are several or none. If several assign in place to the same name, it is the first, if that one surely ran. If a
@@ -46,23 +45,13 @@ class Between:
         """
         key = before, after, names, alone
         if key not in self._known:
-            self._known[key] = self._only(before, after, names, called, alone)
+            first, last = before.outermost, None
+            in_two_cells = after is not None and not first.same_function(after.outermost)
+            if after is not None and not in_two_cells:
+                first, last = where_they_part(before.chain, after.chain)
+            # What else ran between two cells nobody saw.
+            self._known[key] = None if in_two_cells else self._within_lines(first, last, names, called, alone)
         return self._known[key]
-
-    def _only(
-        self,
-        before: Callsite,
-        after: Callsite | None,
-        names: tuple[str, ...],
-        called: Iterable[Callsite],
-        alone: bool,
-    ) -> Callsite | None:
-        first, last = before.outermost, None
-        if after is not None:
-            if not before.outermost.same_function(after.outermost):
-                return None  # in two cells: what else ran between them, nobody saw
-            first, last = where_they_part(before.chain, after.chain)
-        return self._within_lines(first, last, names, called, alone)
 
     def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
         """Return the one statement below a place, in its own function, that writes to one of the names; None when there
@@ -75,10 +64,8 @@ class Between:
         text = self._texts.get(first.whose) if not first.outdated else None
         seen = {site.expression for site in called if site.whose == first.whose}
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
-        return self._place_in(text, first, node) if text is not None and node is not None else None
-
-    def _place_in(self, text: Text, first: Callsite, node: ast.stmt) -> Callsite:
-        """Return a place in the text of another place, without a recorded call."""
+        if text is None or node is None:
+            return None
         return place_in(
             text,
             node,
