@@ -30,7 +30,7 @@ class Between:
         names: tuple[str, ...],
         called: Iterable[Callsite],
         *,
-        alone: bool,
+        alone: bool = True,
     ) -> Callsite | None:
         """Return the one statement between two places of straight-line code that can have written memory; None if there
         are several or none. If several assign in place to the same name, it is the first, if that one surely ran. If a
