@@ -109,9 +109,8 @@ class Story(Writes):
     @cached_property
     def _first_seen(self) -> dict[int, int]:
         found: dict[int, int] = {}
-        for call in self.trace.calls:
-            for meta in (*call.inputs, *call.outputs, *call.mutated):
-                found.setdefault(meta.tensor, call.index)
+        for (tensor, _storage), index in self._first_seen_on.items():  # oldest first
+            found.setdefault(tensor, index)
         return found
 
     @cached_property
