@@ -8,7 +8,6 @@ from builders import made, sigmoid_trace, site, tensor, wrote
 
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.lanes import Lane, lanes_of
-from inplace_magic.analysis.saved import tensors_of_saved
 from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.timeline import Focus, timeline_of
 from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
@@ -20,7 +19,8 @@ CELL = ("%%inplace_watch", "x = torch.ones(8)", "v = x[:4]", "y = torch.exp(x)",
 
 
 def lanes(trace: Trace) -> dict[str, Lane]:
-    found = lanes_of(Story(trace), AutogradGraph.from_trace(trace), tensors_of_saved(trace))
+    story = Story(trace)
+    found = lanes_of(story, AutogradGraph.of(story))
     return {lane.key: lane for lane in found}
 
 

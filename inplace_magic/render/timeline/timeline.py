@@ -114,7 +114,7 @@ def timeline_svg(reading: Reading) -> str | None:
         A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
         graph's picture; None when nothing happened to any tensor.
     """
-    lanes = lanes_of(reading.story, reading.graph, reading.kept)
+    lanes = lanes_of(reading.story, reading.graph)
     crimes = _crimes(reading.report.findings, lanes)
     shown = timeline_of(reading.trace, lanes, crimes)
     return _svg(reading, shown, crimes) if shown.lanes and shown.columns else None
