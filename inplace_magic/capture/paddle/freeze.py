@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import paddle
 
-from inplace_magic.capture.frozen.writes import frozen_unseen, local_names, names_by_tensor, not_followed
+from inplace_magic.capture.frozen.writes import frozen_unseen, local_names, not_followed
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.identity import (
@@ -44,7 +44,6 @@ def frozen_trace(
     """Return the trace of what was recorded so far."""
     recorder.look_once_more()
     sites = recorder.sites.resolve(sources)
-    by_tensor = names_by_tensor(names)
     freezer = _Freezer(sites, recorder.sites.modules)
     calls = tuple(freezer.call(call) for call in sorted(recorder.calls, key=lambda call: call.index))
     pending = _pending(recorder)
@@ -58,21 +57,17 @@ def frozen_trace(
         ),
         readings=recorder.memory.frozen(),
         backwards=tuple(recorder.backwards.done),
-        unseen=tuple(
-            frozen_unseen(raw[2:], raw.storage.serial, sites, sources, by_tensor.get(raw.record.serial, ()))
-            for raw in recorder.looks.unseen
-        ),
+        unseen=tuple(frozen_unseen(recorder.looks.unseen, sites, sources, names)),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
-        methods=tuple(recorder.methods.frozen(calls)),
-        holdings=tuple(recorder.holdings.frozen()),
+        methods=tuple(recorder.holdings.methods(calls)),
+        holdings=tuple(recorder.holdings.found),
         names=names,
         local_names=tuple(local_names(recorder.passing_names, sources)),
         sources=sources.texts(),
         discarded=recorder.forgotten,
         blindness=(*blindness, *_not_known(recorder, options), *not_followed(recorder.beside, sources)),
         threads_started=recorder.beside.threads,
-        processes_started=recorder.beside.processes,
         faults=tuple(recorder.faults),
         level="calls",
         framework="paddle",

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from inplace_magic.capture.beside import Beside
+from inplace_magic.capture.frozen.writes import RawUnseenWrite
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
+from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.describe import STRIDES
 from inplace_magic.capture.paddle.identity import (
     LAYOUT,
@@ -120,9 +121,9 @@ class Looks:
         return nodes.made(grad_fn, name, address, call.index, alive).serial
 
     def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
-        others = self._beside.others()
         self.unseen.append(
             RawUnseenWrite(
-                *(storage, record, storage.version, version, self._clock(), storage.seen_at, self.site, others)
+                *(storage.serial, record.serial, storage.version, version, self._clock(), storage.seen_at),
+                *(self.site, self._beside.others()),
             )
         )

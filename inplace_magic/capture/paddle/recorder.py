@@ -16,7 +16,6 @@ import paddle
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.naming.holdings import Holdings
-from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
@@ -67,7 +66,6 @@ class Recorder:
         self.kept: list[list[Any]] = []
         """What each running ``PyLayer.apply`` has kept by ``save_for_backward``."""
         self.passing_names = PassingNames(self.identity, self.sites.is_users, KINDS)
-        self.methods = Methods(self.sites.is_users, wrappers=6)
         self.holdings = Holdings(self.sites.is_users, self.identity.known, KINDS, lambda _tensor: None, wrappers=6)
         self._clearing: tuple[int, int, int] | None = None
         self._places_met = 0
@@ -128,8 +126,6 @@ class Recorder:
         elif kwargs and kwargs.get("out") is not None:
             call.targets = call.unmoved = describe.tensors_in((kwargs["out"],), [])
         if call.targets:
-            if call.site is not None:
-                self.methods.note(frame, call.index, call.site)
             self.holdings.note(frame, call.index, call.site, call.targets, writes=True)
         elif self.holdings.held and not self.holdings.held.isdisjoint(seen[RECORD].serial for seen in call.before):
             self.holdings.note(frame, call.index, call.site, tensors, writes=False)

@@ -110,7 +110,6 @@ def _values(tensor: Any) -> tuple[Number, ...] | None:
 _READER = Reader(
     is_tensor=describe.is_plain,
     dtype=lambda tensor: str(tensor.dtype).removeprefix("paddle."),
-    shape=lambda tensor: tuple(tensor.shape),
     values=_values,
 )
 
