@@ -19,11 +19,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.graph import most_nodes, nodes_of, roots_of
+from inplace_magic.postmortem.graph import nodes_of, roots_of
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for

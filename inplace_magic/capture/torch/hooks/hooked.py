@@ -117,13 +117,11 @@ class HookedLayers:
             if others is not None and len(self._log.kept) < _MOST_NOTED:
                 self._log.kept.append(
                     KeptByHook(
-                        made=made.number,
                         write=write.index,
                         tensor=self._identity.tensors[id(entry.tensor)].serial,
                         layer=type(module).__name__,
                         name=entry.name,
                         key=None if entry.key is None else str(entry.key),
-                        numbered=type(entry.key) is int,
                         others=others,
                     )
                 )
