@@ -7,8 +7,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
@@ -72,14 +71,10 @@ class _Lane:
     nbytes: int | None = None
 
 
-def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> tuple[Lane, ...]:
-    """Return the lanes of a trace, in the order in which their storages were first met.
-
-    Args:
-        graph: its graph, for the keys of vertices.
-        kept: what :func:`tensors_of_saved` gives for it.
-    """
-    return _Builder(story, graph).lanes(keepings_of(story, graph, kept))
+def lanes_of(story: Story, graph: AutogradGraph) -> tuple[Lane, ...]:
+    """Return the lanes of a trace, in the order in which their storages were first met; its graph has the keys of
+    vertices."""
+    return _Builder(story, graph).lanes(keepings_of(story, graph))
 
 
 class _Builder:
@@ -185,12 +180,9 @@ class _Builder:
     def add_move(self, call: CallEvent, facts: TensorMetadata, key: str) -> None:
         old = f"T{facts.tensor}" if facts.storage is None else f"S{facts.storage}"
         vertex = self.vertices.get((call.index, facts.tensor), "")
-        mark = Mark(
-            call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite, to=key
-        )
-        self.lane(old).marks.append(mark)
-        if old != key:
-            self.lane(key).marks.append(replace(mark, to=""))
+        mark = Mark(call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite)
+        for lane in dict.fromkeys((old, key)):
+            self.lane(lane).marks.append(mark)
         self.lane(key).tensors[facts.tensor] = None
         self.lane_of[facts.tensor] = key
 
@@ -199,7 +191,7 @@ class _Builder:
         if old is None or new is None:
             return
         vertex = self.vertices.get((row.call, row.after), "")
-        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name, to=new)
+        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name)
         self.lane(old).marks.append(mark)
         if new != old:
             self.lane(old).left.setdefault(row.name, site)

@@ -64,7 +64,7 @@ class Cell:
 def timeline_table(reading: Reading) -> str:
     """Return the table, with what it leaves out above it and the meaning of its signs below; empty when nothing
     happened to any tensor. The same run gives the same text."""
-    lanes = lanes_of(reading.story, reading.graph, reading.kept)
+    lanes = lanes_of(reading.story, reading.graph)
     crimes = crimes_of(reading.report.findings, lanes)
     shown = timeline_of(reading.trace, lanes, crimes)
     if not shown.lanes or not shown.columns:
