@@ -1,4 +1,4 @@
-"""The broken programs of lessons 6 to 8: what each gets, and what is looked at afterwards."""
+"""The broken programs of lessons 5 to 8: what each gets, and what is looked at afterwards."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ def _residual_run(function: Callable[..., Any], block: Any, x: Tensor) -> Values
 
 
 PROGRAMS: dict[str, Program] = {
+    "5.2": Program(
+        inputs=lambda: (torch.tensor([0.5, -1.0], requires_grad=True),),
+        run=result_and_gradient("x"),
+    ),
     "6.2": Program(inputs=_two_heads, run=_two_heads_run),
     "7.1": Program(
         inputs=lambda: (

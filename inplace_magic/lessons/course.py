@@ -19,7 +19,6 @@ JUDGES: dict[str, Callable[..., Feedback]] = {
     "4.1": l04.which_raise,
     "4.2": l04.chained,
     "5.1": l05.saver_and_culprit,
-    "5.2": l05.rolled_out,
     "6.1": l06.stepped,
     "8.1": l08.versions,
     "9.1": l09.which_spare,
