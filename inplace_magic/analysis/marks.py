@@ -122,7 +122,7 @@ def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
     vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
-    for saved, tensor in zip(story.trace.saved, story.saved_tensors, strict=True):
+    for saved in story.trace.saved:
         node = story.nodes.get(saved.node)
         if saved.storage is None or node is None:
             continue
