@@ -39,7 +39,7 @@ sys.path.insert(0, str(ROOT / "tests" / "programs"))
 
 from score import bare, cases_in, packed, source_of, statement_of  # noqa: E402  # the labels and how they are read
 
-from inplace_magic.postmortem import Cell, Cells, answer_to  # noqa: E402
+from inplace_magic.postmortem import Cell, answer_to  # noqa: E402
 
 FOLDERS = [packed.FIRST, packed.FURTHER, packed.HELD_OUT]
 WAYS = ("cell", "cells", "file")
@@ -51,7 +51,7 @@ class Run:
 
     error: BaseException
     namespace: dict[str, Any]
-    cells: Cells
+    cells: tuple[Cell, ...]
     where: dict[tuple[int | None, str | None], int]
     """By cell and file, how many lines of the program stand above its first line; negative: of something else."""
 
@@ -87,7 +87,7 @@ def failure_in(parts: list[tuple[str, int]], filename: str | None = None) -> Run
         except Exception as error:
             if filename is not None:
                 where = {(None, filename): -1}
-            return Run(error, namespace, Cells(tuple(ran)), where)
+            return Run(error, namespace, tuple(ran), where)
     return None
 
 

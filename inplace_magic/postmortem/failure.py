@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FrameType
 
-from inplace_magic.postmortem.texts import Cell, Cells, Texts
+from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
-
-__all__ = ["Cell", "Cells", "Failure", "Kind", "UserFrame"]
 
 
 @dataclass(frozen=True, eq=False)
