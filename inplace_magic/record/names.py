@@ -103,8 +103,6 @@ class KeptByHook:
     """The variable, or the attribute, by which the container is reached; or that is the tensor."""
     key: str | None = None
     """The entry of the container; None where there is none, or it is neither text nor a number."""
-    numbered: bool = False
-    """Whether that is a number."""
     others: bool = False
     """Whether hooks of other layers reach the container too, so that the tensor may stand there twice later on."""
 
