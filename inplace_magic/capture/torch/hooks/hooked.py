@@ -14,9 +14,11 @@ Where ``torch`` runs hooked modules by a function of another name, nothing is fo
 
 from __future__ import annotations
 
+import dis
 import gc
 import weakref
 from collections.abc import Iterator
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -50,8 +52,8 @@ class HookedLayers:
         self._keepers: dict[tuple[int, int, int], tuple[int, list[weakref.ref[torch.nn.Module]]]] = {}
         """By the places of the making and the writing call and the serial number of the first parameter: how many hooks
         had been registered when it was asked, and the modules whose hooks then held what was written."""
-        self._shared: dict[tuple[int, str, Any], bool | None] = {}
-        """What :meth:`_others` said, by hook, name and key."""
+        self._shared: dict[tuple[int, str, Any, bool], bool | None] = {}
+        """What :meth:`_others` said, by hook, name, key, and whether a layer around the write has hooks."""
 
     def note(self, write: OpenCall) -> None:
         """Looks at a call that wrote in place, while its arguments are alive."""
@@ -84,9 +86,9 @@ class HookedLayers:
             holding = {id(module): module for module, _, _ in found}  # whatever a module says of its hash
             self._keepers[key] = hooks, [weakref.ref(module) for module in holding.values()]
         for module, hook, entry in found:
-            which = id(hook), entry.name, entry.key
+            which = id(hook), entry.name, entry.key, site in self._sites.hooks
             if which not in self._shared:
-                self._shared[which] = self._others(hook, entry)
+                self._shared[which] = self._others(hook, entry, is_writer_hooked=which[-1])
             others = self._shared[which]
             if others is not None and len(self._log.kept) < _MOST_NOTED:
                 self._log.kept.append(
@@ -118,9 +120,9 @@ class HookedLayers:
                     found.append((module, hook, entry))
         return found
 
-    def _others(self, hook: Any, entry: Held) -> bool | None:
-        """True if other hooks can reach the container of an entry too; None where one of them can fill that very entry
-        anew, so that nobody can tell whose it is when it is read."""
+    def _others(self, hook: Any, entry: Held, *, is_writer_hooked: bool) -> bool | None:
+        """True if another hook can put the written tensor into the container of an entry too; None where one of them
+        can fill that very entry anew, so that nobody can tell whose it is when it is read."""
         own, others = function_of(hook), False
         for module in _alive(self._known):
             for other in _hooks(module):
@@ -128,7 +130,7 @@ class HookedLayers:
                 if other is hook or function is None:
                     continue
                 if any([each.holder == entry.holder for each in held(other, module)]):
-                    others = True
+                    others = others or is_writer_hooked or _may_be_given_it(module, other)
                     of_one_code = own is not None and function.__code__ is own.__code__
                     told_apart = of_one_code and entry.key in literals(hook) - literals(other)
                     if not told_apart and type(entry.key) is not int:
@@ -166,6 +168,27 @@ def _hooked_modules() -> Iterator[torch.nn.Module]:
 def _first_hook(module: torch.nn.Module) -> int:
     """Return the number of the first hook that a module was given, which no other module has but copies of it."""
     return int(min(_state(module)["_forward_hooks"]))
+
+
+def _may_be_given_it(module: torch.nn.Module, hook: Any) -> bool:
+    """True if the hook of a layer after the write can have the written tensor: as the input, if its code reads that, or
+    as the output of a layer without parameters, which may make no new tensor."""
+    parameters = (_state(module).get("_parameters") or {}).values()
+    function = function_of(hook)
+    if function is None or type(hook) not in (FunctionType, MethodType) or all([each is None for each in parameters]):
+        return True
+    code = function.__code__
+    place = 2 if type(hook) is MethodType else 1
+    return code.co_argcount <= place or _reads(code, code.co_varnames[place])
+
+
+def _reads(code: CodeType, name: str) -> bool:
+    """True if a function reads one of its variables; several of an instruction (Python 3.13) count each."""
+    for step in dis.get_instructions(code):
+        names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        if name in names and not step.opname.startswith(("MAKE_CELL", "COPY_FREE")) and step.opname != "STORE_FAST":
+            return True
+    return False
 
 
 def _state(module: torch.nn.Module) -> dict[str, Any]:
