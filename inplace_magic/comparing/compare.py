@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -105,9 +103,9 @@ def run_comparison(
         CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
-    from inplace_magic.rerun.run import Runner
+    from inplace_magic.rerun.run import Runner, unprinted
 
-    quiet = quiet or _unprinted
+    quiet = quiet or unprinted
     flags = (False, True) if flip else (None, None)
     runners = [Runner(program, flag, quiet, seed) for program, flag in zip((first, second), flags, strict=True)]
     outcomes = [runner.outcome() for runner in runners]
@@ -262,9 +260,3 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
 
 def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     check_callable(function, name, args, kwargs, _("Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`."))
-
-
-@contextlib.contextmanager
-def _unprinted() -> Iterator[None]:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        yield

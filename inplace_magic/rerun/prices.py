@@ -48,8 +48,7 @@ class _Made(TorchFunctionMode):
 
 
 def _address(tensor: torch.Tensor) -> int | None:
-    storage = describe.storage(tensor)
-    return describe_memory.storage_address(storage) if storage is not None else None
+    return describe_memory.storage_address(describe.storage(tensor))
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:
