@@ -146,18 +146,6 @@ class Bench:
         with self._runner({}) as runner:
             return runner.first_roots()
 
-    def price(self, changes: Changes) -> tuple[int, float]:
-        """Return the bytes of the tensors made by a run with changes, and its seconds.
-
-        Raises:
-            CompareError: the program cannot be run.
-            Repeated: as :meth:`run`.
-        """
-        from inplace_magic.rerun.prices import price_of
-
-        with self._runner(changes) as runner:
-            return price_of(runner)
-
     def slope(self, changes: Changes) -> Slope | None:
         """Return the slope of the changed program's loss, by its gradients and by finite differences; None if unknown.
 
