@@ -13,8 +13,7 @@ from inplace_magic.capture.frames import belongs_to_user, library_folders
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.places import Sources
-from inplace_magic.source.statements import innermost, segment, statement_text
-from inplace_magic.source.text import Function, Text, characters, text_of
+from inplace_magic.source.text import Function, Text, text_of
 
 _MOST_CHARACTERS = 400_000
 """Of a text that is read."""
@@ -84,24 +83,7 @@ class Texts:
 
     def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
         """Return a place in a text, told by its syntax."""
-        text = self.text(filename)
-        lines = text.lines if text is not None else []
-        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        holding = innermost(text.statements_on(node.lineno), node.lineno, node.col_offset) if text is not None else None
-        cell = self._cells.get(filename)
-        return Callsite(
-            line=node.lineno,
-            text=lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else "",
-            cell=cell.number if cell is not None else None,
-            file=filename if (cell is None or cell.number is None) and not filename.startswith("<") else None,
-            function=function,
-            caller=caller,
-            end_line=end_line,
-            column=characters(lines, node.lineno, node.col_offset),
-            end_column=characters(lines, end_line, end),
-            expression=segment(lines, node.lineno, end_line, node.col_offset, end),
-            statement=statement_text(holding, lines),
-        )
+        return self._sources.place_in(self.text(filename) or Text([]), filename, node, function, caller)
 
     def programs(self, top: str | None) -> Iterator[tuple[str, ast.Module]]:
         """What ran outside of functions, in the order in which it ran: the cells, or the script.

@@ -116,17 +116,28 @@ class Sources:
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """Return the place of an expression in the function of `code` from :meth:`function_at`."""
         twin = self._files.twin(code, 0)
-        if twin is None:
-            return None
-        filename, lines = code.co_filename, twin.text.lines
+        return self.place_in(twin.text, code.co_filename, node) if twin is not None else None
+
+    def place_in(
+        self,
+        text: Text,
+        filename: str,
+        node: ast.expr | ast.stmt,
+        function: str = "<module>",
+        caller: Callsite | None = None,
+    ) -> Callsite:
+        """Return the place of an expression or statement in a text."""
         cell, path = self._where(filename)
-        holding = innermost(twin.text.statements_on(node.lineno), node.lineno, node.col_offset)
+        lines = text.lines
+        holding = innermost(text.statements_on(node.lineno), node.lineno, node.col_offset)
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return Callsite(
             line=node.lineno,
-            text=self._shown_line(filename, twin.text, node.lineno),
+            text=self._shown_line(filename, text, node.lineno),
             cell=cell,
             file=path,
+            function=function,
+            caller=caller,
             end_line=end_line,
             column=characters(lines, node.lineno, node.col_offset),
             end_column=characters(lines, end_line, end),
