@@ -157,7 +157,7 @@ MUTATIONS = (
         "hazards/test_same_memory_compared.py",
     ),
     Mutation(
-        "hazards/fixes/out_of_place.py",
+        "source/out_of_place.py",
         "if not links or root is None or",
         "if not links or",
         "hazards/test_fixes_of_writes.py hazards/test_fix_sentences.py",

@@ -102,7 +102,7 @@ class KeptByHook:
     key: str | None = None
     """The entry of the container; None where there is none, or it is neither text nor a number."""
     others: bool = False
-    """Whether hooks of other layers reach the container too, so that the tensor may stand there twice later on."""
+    """Whether a hook of another layer can put the tensor there once more, after the write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import ast
 import gc
 import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -17,7 +17,7 @@ from postmortem import refused
 from postmortem.refused import Program, names_of_torch, programs, run, texts
 
 from inplace_magic.language import use_language
-from inplace_magic.postmortem import Cells, answer_to
+from inplace_magic.postmortem import Cell, answer_to
 from inplace_magic.postmortem.kinds import KINDS
 from inplace_magic.record.answer import Answer
 
@@ -173,7 +173,7 @@ def test_an_answer_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Versions, flags, gradients, memory and the number of references of all tensors stay as they were."""
     seen: list[tuple[object, object]] = []
 
-    def watched(error: BaseException, *, namespace: Mapping[str, object], cells: Cells) -> Answer | None:
+    def watched(error: BaseException, *, namespace: Mapping[str, object], cells: Sequence[Cell]) -> Answer | None:
         before = _facts(namespace)
         answer = answer_to(error, namespace=namespace, cells=cells)
         seen.append((before, _facts(namespace)))

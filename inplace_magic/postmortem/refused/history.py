@@ -82,11 +82,6 @@ class History:
         self.failure = failure
         self._steps: dict[int, list[Step]] = {}
 
-    @cached_property
-    def last(self) -> int:
-        """The number of the innermost frame of the user's that is no comprehension or lambda."""
-        return self.holder(len(self.failure.frames) - 1)
-
     def holder(self, frame: int) -> int:
         """Return the number of the function's frame around a comprehension's or lambda's."""
         frames = self.failure.frames
@@ -177,25 +172,31 @@ class History:
     def of_attribute(self, name: str) -> Iterator[Bound]:
         """Yield every statement of the user's texts, wherever it stands, that gives an attribute of that name its
         value."""
-        for filename, tree in self.everything():
-            for step in steps_in(tree, filename):
-                for path, value, how in step.bound:
-                    if path.endswith(f".{name}"):
-                        yield Bound(path, value, how, step)
+        for step in self.every_step():
+            for path, value, how in step.bound:
+                if path.endswith(f".{name}"):
+                    yield Bound(path, value, how, step)
 
     def storing(self, root: str) -> Iterator[Step]:
         """Yield every statement of the user's texts that puts something into a container of that name; none where one
         empties it."""
         found = []
-        for filename, tree in self.everything():
-            for step in steps_in(tree, filename):
-                called = step.node.value if isinstance(step.node, ast.Expr) else None
-                method = called.func if isinstance(called, ast.Call) else None
-                if isinstance(method, ast.Attribute) and path_text(method.value) == root:
-                    if method.attr in ("clear", "pop", "popleft"):
-                        return
-                    found += [step] if method.attr in STORING else []
+        for step in self.every_step():
+            called = step.node.value if isinstance(step.node, ast.Expr) else None
+            method = called.func if isinstance(called, ast.Call) else None
+            if isinstance(method, ast.Attribute) and path_text(method.value) == root:
+                if method.attr in ("clear", "pop", "popleft"):
+                    return
+                found += [step] if method.attr in STORING else []
         yield from found
+
+    def every_step(self) -> Iterator[Step]:
+        """Yield all statements of every text that ran, inside of functions too."""
+        for filename, tree in self.everything():
+            for count, (node, around, function) in enumerate(_walk(tree, (), "", into=True)):
+                if count > _MOST_STEPS:
+                    break
+                yield Step(node, filename, function or "<module>", around)
 
     def everything(self) -> list[tuple[str, ast.Module]]:
         """(compiled name, tree) of every text that ran, the latest first: files of the frames, cells."""
@@ -217,14 +218,6 @@ def bindings_in(steps: Iterable[Step], path: str, frame: int | None) -> Iterator
         for name, value, how in step.bound:
             if name == path:
                 yield Bound(path, value, how, step, frame)
-
-
-def steps_in(tree: ast.AST, filename: str) -> Iterator[Step]:
-    """Yield all statements of a text, inside of functions too, in the order of the text."""
-    for count, (node, around, function) in enumerate(_walk(tree, (), "", into=True)):
-        if count > _MOST_STEPS:
-            return
-        yield Step(node, filename, function or "<module>", around)
 
 
 def steps_above(

@@ -30,7 +30,7 @@ from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.subjects import reached
-from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
 from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
@@ -151,14 +151,12 @@ def _leads(path: str, names: list[str], scopes: Any) -> bool:
     """True if a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
     if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
         return True
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
+    value: Any = next(iter(held_at(path, scopes)), None)
     return is_tensor(value) and describe.is_view(value) and describe.requires_grad(value)
 
 
 def _has_graph(path: str, scopes: Any) -> bool:
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
-    inner = value if type(value) in (tuple, list) else (value,)
-    return any(is_tensor(each) and computed(each) for each in inner)
+    return any(is_tensor(each) and computed(each) for each in held_at(path, scopes))
 
 
 def _backwards_before(history: History, frame: int) -> Iterator[tuple[Step, Any]]:
