@@ -17,6 +17,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import Binding
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
@@ -77,27 +78,18 @@ class Bindings:
         for each in trace.names:
             owners.setdefault(each.name, each.tensor)
         local = {(each.whose, each.name): each.tensor for each in inner}
-        bound: dict[int, list[tuple[str, str]]] = {}
-        scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in held:
-            if entry.how == "assigned":
-                function = entry.place.function
-                bound.setdefault(entry.tensor, []).append((function, entry.target))
-                scopes.setdefault((function, entry.target), []).append((entry.call, entry.tensor))
-        seen: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in trace.bindings:
-            seen.setdefault((entry.place.function, entry.target), []).append((entry.call, entry.tensor))
+        assigned = [(entry, entry.place.function) for entry in held if entry.how == "assigned"]
+        bound = grouped((entry.tensor, (function, entry.target)) for entry, function in assigned)
+        scopes = grouped(((function, entry.target), (entry.call, entry.tensor)) for entry, function in assigned)
+        seen = grouped(((each.place.function, each.target), (each.call, each.tensor)) for each in trace.bindings)
         for tensor, names in bound.items():
             kept = known.get(tensor) if len(names) > 1 else None
             first = next((name for _, name in names if name in kept), None) if kept is not None else None
             if first is not None:
                 namespace[tensor] = first  # of several names that it still has, the one that it was given first
         made_at: dict[int, Callsite] = {}
-        by_storage: dict[int, list[int]] = {}
         met = chain.from_iterable([group for call in trace.calls for group in (call.inputs, call.outputs)])
-        for storage, tensor in dict.fromkeys(map(_PLACE, met)):
-            if storage is not None:
-                by_storage.setdefault(storage, []).append(tensor)
+        by_storage = grouped(place for place in dict.fromkeys(map(_PLACE, met)) if place[0] is not None)
         activations: set[int] = set()
         for call_event in trace.calls:
             site = call_event.callsite
