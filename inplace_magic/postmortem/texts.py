@@ -13,7 +13,7 @@ from inplace_magic.capture.frames import belongs_to_user, library_folders
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.places import Sources
-from inplace_magic.source.statements import place_in
+from inplace_magic.source.targets import place_in, span_of
 from inplace_magic.source.text import Function, Text, text_of
 
 _MOST_CHARACTERS = 400_000
@@ -99,7 +99,8 @@ class Texts:
         cell = self._cells.get(filename)
         file = filename if (cell is None or cell.number is None) and not filename.startswith("<") else None
         number = cell.number if cell is not None else None
-        return place_in(text or Text([]), node, cell=number, file=file, function=function, caller=caller)
+        told = {"cell": number, "file": file, "function": function, "caller": caller, "targets": None}
+        return place_in(text or Text([]), span_of(node), **told)
 
     def programs(self, top: str | None) -> Iterator[tuple[str, ast.Module]]:
         """What ran outside of functions, in the order in which it ran: the cells, or the script.

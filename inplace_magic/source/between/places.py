@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from inplace_magic.record.places import Callsite, Whose, where_they_part
 from inplace_magic.source.between.statements import only_between
-from inplace_magic.source.statements import place_in
-from inplace_magic.source.targets import targets_at
+from inplace_magic.source.targets import place_in, span_of
 from inplace_magic.source.text import Text
 
 
@@ -68,7 +67,7 @@ class Between:
             return None
         return place_in(
             text,
-            node,
+            span_of(node),
             text=self._line_in(first, text, node.lineno),
             cell=first.cell,
             file=first.file,
@@ -76,5 +75,4 @@ class Between:
             caller=first.caller,
             parameters=first.parameters,
             shared_defaults=first.shared_defaults,
-            targets=targets_at(node, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),
         )
