@@ -63,11 +63,7 @@ class Accesses(SortedCalls):
         return found
 
     def writes_after(self, saved: SavedTensor, version: int | None, end: int | None = None) -> Sequence[Write]:
-        """Return the counted writes that came after `version` of what was saved, oldest first.
-
-        Args:
-            end: only writes before the call of that index; None: all.
-        """
+        """Return the counted writes that came after `version` of what was saved and before call `end`, oldest first."""
         if saved.counter is None or version is None or saved.counter not in self._counted:
             return []
         counted, in_order = self._counted[saved.counter]
@@ -193,11 +189,7 @@ class Accesses(SortedCalls):
 
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
         """Return the calls after another one that a tensor went into, oldest first; of queries, those that took its
-        values.
-
-        Args:
-            counts: which places count; asked once for each place.
-        """
+        values. Which places count is asked once for each."""
         rest = []
         for site, calls in self._readers.get(tensor, {}).items():
             position = bisect_right(calls, after, key=_INDEX)

@@ -71,11 +71,8 @@ class _Lane:
 
 
 def lanes_of(story: Story, graph: AutogradGraph) -> tuple[Lane, ...]:
-    """Return the lanes of a trace, in the order in which their storages were first met.
-
-    Args:
-        graph: its graph, for the keys of vertices.
-    """
+    """Return the lanes of a trace, in the order in which their storages were first met; `graph` has the keys of
+    vertices."""
     return _Builder(story, graph).lanes(keepings_of(story, graph))
 
 

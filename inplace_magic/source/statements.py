@@ -51,12 +51,8 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
 
 
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop
-    comes before the statements in it.
-
-    Args:
-        function: look for those of one function only.
-    """
+    """Yield every simple statement, or those of one function, with the qualified name of its function, as code objects
+    spell it. A ``for`` loop comes before the statements in it."""
 
     def visit(node: ast.AST, holder: str, prefix: str) -> Iterator[tuple[str, ast.stmt]]:
         for child in statements_inside(node):

@@ -63,11 +63,7 @@ class Bindings:
 
     @classmethod
     def from_trace(cls, trace: Trace, held: Iterable[Binding]) -> Bindings:
-        """Reads the names off a trace.
-
-        Args:
-            held: what took hold of its calls' results.
-        """
+        """Reads the names off a trace, of which `held` took hold of the calls' results."""
         namespace: dict[int, str] = {}
         owners: dict[str, int] = {}
         known: dict[int, set[str]] = {}
