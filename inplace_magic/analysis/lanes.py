@@ -7,7 +7,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
@@ -176,12 +176,9 @@ class _Builder:
     def add_move(self, call: CallEvent, facts: TensorMetadata, key: str) -> None:
         old = f"T{facts.tensor}" if facts.storage is None else f"S{facts.storage}"
         vertex = self.vertices.get((call.index, facts.tensor), "")
-        mark = Mark(
-            call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite, to=key
-        )
-        self.lane(old).marks.append(mark)
-        if old != key:
-            self.lane(key).marks.append(replace(mark, to=""))
+        mark = Mark(call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite)
+        for lane in dict.fromkeys((old, key)):
+            self.lane(lane).marks.append(mark)
         self.lane(key).tensors[facts.tensor] = None
         self.lane_of[facts.tensor] = key
 
@@ -190,7 +187,7 @@ class _Builder:
         if old is None or new is None:
             return
         vertex = self.vertices.get((row.call, row.after), "")
-        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name, to=new)
+        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name)
         self.lane(old).marks.append(mark)
         if new != old:
             self.lane(old).left.setdefault(row.name, site)

@@ -39,8 +39,6 @@ class Mark:
     site: Callsite | None = None
     name: str = ""
     """``rebound``: the name."""
-    to: str = ""
-    """``rebound``, ``moved``: the lane that the name, or the tensor, went to."""
     passes: int = 1
     """As :attr:`.CallEvent.passes`."""
 
@@ -94,7 +92,6 @@ class Keeping:
     names: tuple[str, ...]
     """The node's own names for what it keeps: ``result``."""
     version: int | None
-    tensor: int | None
     counter: int | None = None
     reads: tuple[int, ...] = ()
     """Indexes of the backwards that went through the node without an error while it kept this."""
@@ -121,7 +118,7 @@ def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
     vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
-    for saved, tensor in zip(story.trace.saved, story.saved_tensors, strict=True):
+    for saved in story.trace.saved:
         node = story.nodes.get(saved.node)
         if saved.storage is None or node is None:
             continue
@@ -140,7 +137,6 @@ def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
             node.name,
             (saved.name,),
             saved.version,
-            tensor,
             saved.counter,
             tuple([run for run in runs if until is None or run <= until]),
             until,

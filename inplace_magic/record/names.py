@@ -91,8 +91,6 @@ class KeptByHook:
     """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
     container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""
 
-    made: int
-    """Index of the call of the layer that gave the written tensor."""
     write: int
     """Index of the call that wrote it."""
     tensor: int
@@ -103,10 +101,8 @@ class KeptByHook:
     """The variable, or the attribute, by which the container is reached; or that is the tensor."""
     key: str | None = None
     """The entry of the container; None where there is none, or it is neither text nor a number."""
-    numbered: bool = False
-    """Whether that is a number."""
     others: bool = False
-    """Whether hooks of other layers reach the container too, so that the tensor may stand there twice later on."""
+    """Whether a hook of another layer can put the tensor there once more, after the write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,11 @@ def root_name(node: ast.AST | None) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def last_name(node: ast.AST | None) -> str:
+    """Return the name by which a function or class is called: ``backward`` of ``loss.backward``; empty for none."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def operands(expression: str, *, method: bool) -> list[ast.expr]:
     """Return the expressions of a call's positional operands.
 
@@ -104,10 +109,7 @@ def calls_method(expression: str, name: str) -> bool:
 def makes_an_object(expression: str) -> bool:
     """True if a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor."""
     node = parse(expression)
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name[:1].isupper()
+    return isinstance(node, ast.Call) and last_name(node.func)[:1].isupper()
 
 
 def keyword(expression: str, name: str) -> ast.expr | None:

@@ -89,11 +89,20 @@ class Sources:
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """Return the place of an expression in the function of `code` from :meth:`function_at`."""
         twin = self._files.twin(code, 0)
-        if twin is None:
-            return None
-        cell, path = self._where(code.co_filename)
-        shown = self._shown_line(code.co_filename, twin.text, node.lineno)
-        return place_in(twin.text, span_of(node), text=shown, cell=cell, file=path, targets=None)
+        return self.place_in(twin.text, code.co_filename, node) if twin is not None else None
+
+    def place_in(
+        self,
+        text: Text,
+        filename: str,
+        node: ast.expr | ast.stmt,
+        function: str = "<module>",
+        caller: Callsite | None = None,
+    ) -> Callsite:
+        """Return the place of an expression or statement in a text."""
+        cell, path = self._where(filename)
+        told = {"text": self._shown_line(filename, text, node.lineno), "cell": cell, "file": path, "targets": None}
+        return place_in(text, span_of(node), function=function, caller=caller, **told)
 
     @property
     def edited(self) -> tuple[str, ...]:

@@ -23,16 +23,15 @@ def spans(node: ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def is_at(node: ast.stmt, line: int, column: int | None) -> bool:
+    """True if a place is in a statement; if its column is not known, the statement may stand beside it."""
+    end = node.end_lineno or node.lineno, node.end_col_offset or (column or 0) + 1
+    return column is None or (node.lineno, node.col_offset) <= (line, column) < end
+
+
 def innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
     """Return the innermost statement on a line; for ``a = f(x); b = g(x)``, the one at the column."""
-    holding = [
-        node
-        for node in statements
-        if column is None
-        or (node.lineno, node.col_offset)
-        <= (line, column)
-        < (node.end_lineno or node.lineno, node.end_col_offset or column + 1)
-    ]
+    holding = [node for node in statements if is_at(node, line, column)]
     return max(holding or statements, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 

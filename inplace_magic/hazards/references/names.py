@@ -154,7 +154,7 @@ def hands_out_another_name(owned: Owned) -> bool:
     site, node = owned.site, expressions.parse(owned.site.expression)
     if not isinstance(node, ast.Call) or "." in owned.path or any(given.arg == "out" for given in node.keywords):
         return False  # state that is there to be changed; an argument that says what it does
-    if (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")).endswith("_"):
+    if expressions.last_name(node.func).endswith("_"):
         return False
     if site.bound is not None:
         return owned.path not in site.bound
