@@ -15,7 +15,7 @@ from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.source.alias_statements import aliases_in
-from inplace_magic.source.between.places import Between
+from inplace_magic.source.between import Between
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import segment, shared_defaults
