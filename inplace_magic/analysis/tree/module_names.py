@@ -100,8 +100,8 @@ def _same(one: str, other: str) -> bool:
 
 
 def module_behind(trace: Trace, node: AutogradNode) -> ModuleName | None:
-    """Return the module whose parameter is reached from a node along the recorded part of its graph; None where none is.
-    At level ``writes`` no call tells it."""
+    """Return the module whose parameter is reached from a node along the recorded part of its graph; None where none
+    is. At level ``writes`` no call tells it."""
     nodes = {each.node: each for each in trace.nodes}
     waiting, seen = [node], {node.node}
     while waiting:
