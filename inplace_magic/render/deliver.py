@@ -30,7 +30,7 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
         told: stream for the sentence; None: standard output.
     """
     target = os.path.abspath(os.path.expanduser(path))
-    with _boundary(_("the report could not be saved to {file}").format(file=target)):
+    with boundary(_("the report could not be saved to {file}").format(file=target)):
         from inplace_magic.render.save import save
 
         save(report, target, raw=show.raw, graph=show.graph)
@@ -44,7 +44,7 @@ def tell(report: Report, *, quiet: bool = False) -> None:
     Args:
         quiet: where nothing went wrong, say nothing.
     """
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         say(telling(report, quiet=quiet))
 
 
@@ -66,7 +66,7 @@ def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> 
         path: the file to write to; None: the stream.
         stream: where to without a file; nowhere where the program has closed it.
     """
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         from inplace_magic.render.machines import FORMATS
         from inplace_magic.render.save import write as write_file
 
@@ -101,7 +101,7 @@ def attach(report: Report, error: BaseException) -> None:
 
     Notes: https://peps.python.org/pep-0678, Python 3.11, IPython 8.14.
     """
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         from inplace_magic.render.note import to_note
 
         note = to_note(report)
@@ -125,7 +125,7 @@ def _in_an_old_shell() -> bool:
 
 
 @contextmanager
-def _boundary(what: str) -> Iterator[None]:
+def boundary(what: str) -> Iterator[None]:
     """Turn what fails in a block into one line: the watched code has its result already."""
     try:
         yield
