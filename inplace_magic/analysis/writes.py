@@ -65,12 +65,8 @@ class Writes(Backwards, KnownNames):
     @cached_property
     def writing_in(self) -> dict[Whose, list[tuple[Callsite, CallEvent]]]:
         """The lines and the calls that wrote in place, by the function of the line."""
-        found: dict[Whose, list[tuple[Callsite, CallEvent]]] = {}
-        for call in self.in_place:
-            site = call.callsite
-            if site is not None:
-                found.setdefault(site.whose, []).append((site, call))
-        return found
+        placed = ((site, call) for call in self.in_place if (site := call.callsite) is not None)
+        return grouped((site.whose, (site, call)) for site, call in placed)
 
     @cached_property
     def added_to(self) -> dict[int, list[int]]:
