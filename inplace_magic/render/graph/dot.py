@@ -45,12 +45,7 @@ LEGEND = {
 
 @in_its_language
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-    """Return the autograd graph as DOT text; the same run gives the same text.
-
-    Args:
-        raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
-        expanded: keys of folded groups to open, as ``data-k`` gives them in the SVG.
-    """
+    """As :meth:`.Report.to_dot`."""
     return dot_of(Reading(report, most=MOST_IN_A_FILE), raw=raw, expanded=expanded)
 
 

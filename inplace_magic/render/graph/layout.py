@@ -75,9 +75,6 @@ def load() -> None:
 def to_svg(dot_text: str) -> str:
     """Return a standalone SVG of a graph in DOT.
 
-    Args:
-        dot_text: text from :func:`inplace_magic.render.graph.dot.to_dot`.
-
     Raises:
         InplaceMagicError: no engine could lay the graph out; one sentence has the error of each.
     """
@@ -100,10 +97,7 @@ def to_svg(dot_text: str) -> str:
 
 
 def to_png(svg: str) -> bytes:
-    """Return the picture in pixels, two for each of the screen's, so that it is sharp in a document.
-
-    Args:
-        svg: as from :func:`to_svg`.
+    """Return an SVG in pixels, two for each of the screen's, so that it is sharp in a document.
 
     Raises:
         InplaceMagicError: the package is not installed, or failed; one sentence says what to do.

@@ -74,12 +74,7 @@ def is_calm(report: Report) -> bool:
 
 @in_its_language
 def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
-    """HTML to stand in a notebook's output.
-
-    Args:
-        raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
-    """
+    """HTML to stand in a notebook's output; the arguments are those of :func:`.render.to_mimebundle`."""
     return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))
 
 
