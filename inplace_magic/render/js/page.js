@@ -34,7 +34,7 @@ function enliven(page, state) {
   if (state.beside) graph.closest("details").open = false;  /* the widget below shows it */
   try {
     const svg = pictureIn(graph, state.unseen);
-    for (const img of page.querySelectorAll("img")) if (img !== graph) inline(img, pictureIn(img, [[], []]));
+    for (const img of page.querySelectorAll("img")) if (img !== graph) inline(img, textOf(img));
     mount(root, { ...state, svg }, { page, lanes });
     graph.remove();
     page.querySelectorAll(".inplace-magic-fix").forEach((fix) => copiable(fix, state.words));
