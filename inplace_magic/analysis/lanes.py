@@ -72,8 +72,11 @@ class _Lane:
 
 
 def lanes_of(story: Story, graph: AutogradGraph) -> tuple[Lane, ...]:
-    """Return the lanes of a trace, in the order in which their storages were first met; its graph has the keys of
-    vertices."""
+    """Return the lanes of a trace, in the order in which their storages were first met.
+
+    Args:
+        graph: its graph, for the keys of vertices.
+    """
     return _Builder(story, graph).lanes(keepings_of(story, graph))
 
 
@@ -118,9 +121,7 @@ class _Builder:
     def see(self, facts: TensorMetadata, call: int) -> str:
         tensor, counter = facts.tensor, facts.counter
         key = f"T{tensor}" if facts.storage is None else f"S{facts.storage}"
-        lane = self.found.get(key)
-        if lane is None:
-            lane = self.found[key] = _Lane()
+        lane = self.lane(key)
         lane.tensors[tensor] = None
         if call > lane.last:
             lane.last = call
@@ -172,7 +173,7 @@ class _Builder:
             call.callsite,
             passes=call.passes,
         )
-        lane = self.found.get(key) or self.lane(key)
+        lane = self.lane(key)
         if call.index > lane.last:
             lane.last = call.index
         lane.marks.append(mark)

@@ -10,6 +10,7 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 
 MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "reshaped", "moved", "rebound", "raised"]
@@ -52,7 +53,8 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
     then.
 
     A weight that every step reads and the optimizer writes has as many marks as keepings, so these are not held against
-    each other: of the keepings that began before a write, it is enough to know until when each counter is kept.
+    each other: of the keepings that began before a write, it is enough to know the one of each counter that lasts
+    longest.
 
     Args:
         marks: of one lane; the writes among them in the order of time.
@@ -60,16 +62,17 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
     """
     found: list[Mark] = []
     waiting = deque(keeping for keeping in kept if keeping.counter is not None)
-    until: dict[int | None, float] = {}
+    longest: dict[int | None, float] = {}
+    """By counter: until when something on it was kept."""
     for mark in marks:
         if mark.kind != "mutated" or mark.counter is None:
             found.append(mark)
             continue
         while waiting and waiting[0].call < mark.call:
             keeping = waiting.popleft()
-            until[keeping.counter] = max(until.get(keeping.counter, 0), keeping.unbroken_until)
-        passed = any(mark.call <= end for counter, end in until.items() if counter != mark.counter)
-        found.append(replace(mark, kind="uncounted") if passed else mark)
+            longest[keeping.counter] = max(longest.get(keeping.counter, -1.0), keeping.unbroken_until)
+        longest = {counter: until for counter, until in longest.items() if until >= mark.call}
+        found.append(replace(mark, kind="uncounted") if longest.keys() - {mark.counter} else mark)
     return found
 
 
@@ -111,7 +114,11 @@ _keeping = filled(Keeping)
 
 
 def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
-    """Return the keepings of every storage, in the order in which they began; the graph has the keys of vertices."""
+    """Return the keepings of every storage, in the order in which they began.
+
+    Args:
+        graph: its graph, for the keys of vertices.
+    """
     vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
@@ -140,9 +147,7 @@ def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
             end,
             vertices.get((f"C{node.call}", f"{node.name}.{saved.name}"), ""),
         )
-    by_storage: dict[int, list[Keeping]] = {}
-    for (storage, _), keeping in found.items():
-        by_storage.setdefault(storage, []).append(keeping)
+    by_storage = grouped((storage, keeping) for (storage, _), keeping in found.items())
     for keepings in by_storage.values():
         keepings.sort(key=lambda keeping: keeping.call)
     return by_storage

@@ -19,7 +19,8 @@ CELL = ("%%inplace_watch", "x = torch.ones(8)", "v = x[:4]", "y = torch.exp(x)",
 
 
 def lanes(trace: Trace) -> dict[str, Lane]:
-    found = lanes_of(Story(trace), AutogradGraph.from_trace(trace))
+    story = Story(trace)
+    found = lanes_of(story, AutogradGraph.of(story))
     return {lane.key: lane for lane in found}
 
 
