@@ -28,9 +28,12 @@ def wrong(*sentences: str, run: Attempt | None = None) -> Feedback:
     return Feedback("wrong", _("Not yet."), (*sentences, *findings_of(run.report)), what_happened(run.report))
 
 
-def rounded(tensor: Any) -> Any:
-    """The values of a tensor to four digits; None for none."""
-    return None if tensor is None else [round(value, 4) for value in tensor.flatten().tolist()]
+def numbers_of(tensor: Any) -> str:
+    """The values of a tensor, to three digits, for a sentence; "`None`" for none."""
+    if tensor is None:
+        return "`None`"
+    rounded = (tensor.detach().double() * 1000).round() / 1000 + 0.0
+    return f"`{rounded.tolist()}`"
 
 
 def raised(run: Attempt) -> Feedback:

@@ -7,8 +7,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import right, succeeded, wrong
-from inplace_magic.lessons.repairs import numbers_of
+from inplace_magic.lessons.judging import numbers_of, right, succeeded, wrong
 from inplace_magic.lessons.running import attempt
 from inplace_magic.lessons.telling import calls_that_write, findings_of, spot
 from inplace_magic.report import Report

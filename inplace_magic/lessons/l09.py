@@ -9,8 +9,7 @@ from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import refuse_strangers, right, succeeded, wrong
-from inplace_magic.lessons.repairs import numbers_of
+from inplace_magic.lessons.judging import numbers_of, refuse_strangers, right, succeeded, wrong
 from inplace_magic.lessons.running import Attempt, attempt, attempt_with_backward
 from inplace_magic.lessons.telling import calls_that_write, notes_of, spot, writes_to
 from inplace_magic.render import words
