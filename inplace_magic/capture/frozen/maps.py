@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 import torch
 
 from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
-from inplace_magic.capture.log import RawOp, accesses_of, outputs_of
+from inplace_magic.capture.log import RawOp, accesses_of, results_of
 from inplace_magic.capture.past.packed import PastNode, PastStorage
 from inplace_magic.capture.records import StorageRecord
-from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import Access, OpEvent
@@ -33,7 +32,7 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
                 tuple(
                     [_access(~serial, "WRITE") if serial < 0 else _access(serial, "READ") for serial in accesses_of(op)]
                 ),
-                outputs_of(op),
+                results_of(op),
                 op[2],
             )
             for op in raw
@@ -90,7 +89,7 @@ def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor,
             if layout is None:
                 found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
                 continue
-            shape, strides, offset, dtype, device, nbytes, _is_view, _cls = readable(layout)
+            shape, strides, offset, dtype, device, nbytes, _is_view, _cls = layout.readable
             flips = node.changed.get(name, ()) if node.changed else ()
             found.append(
                 _saved(

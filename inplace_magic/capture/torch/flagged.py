@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import torch
 
@@ -33,22 +33,21 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
     for path, module in known.items():
         if vars(module).get("inplace") is not True or len(found) == _MOST:
             continue
-        place = None
-        for owner, rest in [*_owners(path, known)]:
-            if (owner, rest) not in made:
-                made[owner, rest] = _made_by(owner, rest, sources)
-            place = made[owner, rest]
-            break
+        owned = _owner(path, known)
+        if owned is not None and owned not in made:
+            made[owned] = _made_by(*owned, sources)
+        place = made[owned] if owned is not None else None
         found.append(InplaceModule(path, type(module).__name__, defining_class(module), place))
     return tuple(found)
 
 
-def _owners(path: str, known: dict[str, torch.nn.Module]) -> Iterator[tuple[type, str]]:
-    """Yield the class of the nearest owner that is not torch's own, with the path from there."""
+def _owner(path: str, known: dict[str, torch.nn.Module]) -> tuple[type, str] | None:
+    """Return the class of the nearest owner that is not torch's own, with the path from there."""
     for match in reversed(list(re.finditer(r"[.\[]", path))):
         owner = known.get(path[: match.start()])
         if owner is not None and type(owner).__module__.partition(".")[0] != _LIBRARY:
-            yield type(owner), path[match.start() :]
+            return type(owner), path[match.start() :]
+    return None
 
 
 def _made_by(owner: type, rest: str, sources: Sources) -> Callsite | None:
