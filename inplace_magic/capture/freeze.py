@@ -23,8 +23,7 @@ from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.torch.flagged import inplace_modules
-from inplace_magic.capture.torch.module_names import module_names
+from inplace_magic.capture.torch.modules import inplace_modules, module_names
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.blindness import (
     FORGOTTEN,

@@ -171,7 +171,7 @@ class IdentityMap:
         return fitting[0] if len(fitting) == 1 else None
 
     def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
-        """Return the registered tensors that are alive now; for the end of the watch."""
+        """Return the registered tensors that are alive now."""
         found = []
         self.bury()
         for record in list(self.tensors.values()):
@@ -221,10 +221,9 @@ class IdentityMap:
 
     def look_at_size(self, tensor: torch.Tensor, call: int | None, op: int | None = None) -> None:
         """Notes when the storage of a tensor has another size than when it was last looked at."""
-        untyped = describe.storage(tensor)
-        live = self._live_storages.get(id(untyped)) if untyped is not None else None
-        if live is not None and live() is untyped:
-            _note_size(live.record, untyped, call, op)
+        record = self.known_storage_of(tensor)
+        if record is not None:
+            _note_size(record, describe.storage(tensor), call, op)
 
     def look_at_all_sizes(self) -> None:
         """As :meth:`look_at_size`, for every storage. What ``untyped_storage().resize_()`` did is seen by no probe; it

@@ -89,27 +89,16 @@ def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor,
             if layout is None:
                 found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
                 continue
-            shape, strides, offset, dtype, device, nbytes, _is_view, _cls = layout.readable
             flips = node.changed.get(name, ()) if node.changed else ()
+            on = storage.serial if storage is not None else None
+            counts = counter.serial if counter is not None else None
             found.append(
                 _saved(
-                    node.serial,
-                    name,
-                    storage.serial if storage is not None else None,
-                    counter.serial if counter is not None else None,
-                    version,
-                    tensor,
-                    shape,
-                    strides,
-                    offset,
-                    dtype,
-                    device,
-                    nbytes,
-                    False,  # packed by no hooks
-                    digest is not None,
-                    flips[0] if flips else None,
-                    tuple(flips[1:]),
-                    saved_role(name),
+                    *(node.serial, name, on, counts, version, tensor, *layout.readable[:6]),
+                    checked=digest is not None,
+                    changed=flips[0] if flips else None,
+                    flips=tuple(flips[1:]),
+                    role=saved_role(name),
                 )
             )
     return tuple(found)
