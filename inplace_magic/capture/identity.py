@@ -192,7 +192,8 @@ class IdentityMap:
                 return live.record
             self.bury()  # that one died since the queue was read
         nbytes, device, resizable = describe_memory.storage_facts(untyped)
-        twin = None if resizable else self._same_memory(untyped)
+        address = None if resizable else describe_memory.storage_address(untyped)
+        twin = self.storage_at(address, untyped.device) if address else None  # NumPy or DLPack handed it in once more
         if twin is not None:
             another = self._live_storages[key] = AnotherStorageObject(untyped, self._died)
             another.key, another.record = key, twin
@@ -234,12 +235,6 @@ class IdentityMap:
             untyped = live()
             if untyped is not None:
                 _note_size(live.record, untyped, call if call >= 0 else None, last_op)
-
-    def _same_memory(self, untyped: Any) -> StorageRecord | None:
-        """Return the live storage that already has the memory which NumPy or DLPack handed in under another storage
-        object."""
-        address = describe_memory.storage_address(untyped)
-        return self.storage_at(address, untyped.device) if address else None
 
     def storage_at(self, address: int, device: torch.device) -> StorageRecord | None:
         """Return the live storage that has the memory at an address."""

@@ -47,19 +47,8 @@ RawOp = tuple[Any, ...]
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
 
 ACCESSES: Final = 3
-"""Position in a :data:`RawOp` of the end of its accesses."""
-
-_FIRST_ACCESS = 4
-
-
-def accesses_of(op: RawOp) -> tuple[int, ...]:
-    """Return the operator's reads and writes."""
-    return op[_FIRST_ACCESS : op[ACCESSES]]
-
-
-def results_of(op: RawOp) -> tuple[int, ...]:
-    """What it gave."""
-    return op[op[ACCESSES] :]
+FIRST_ACCESS: Final = 4
+"""Positions in a :data:`RawOp` of the end of its accesses, and of the first of them."""
 
 
 _MOST_REGISTRATIONS = 10_000

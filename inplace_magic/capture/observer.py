@@ -38,11 +38,6 @@ class Observer:
         self.site: int | None = None
         """The place of the call that is being looked at, or of the last one; None at the beginning of a block."""
 
-    def first_look(self, tensor: torch.Tensor) -> Observation:
-        """Return a tensor that has no record yet, before the call that got it."""
-        identity = self._identity
-        return self.look(tensor, identity.enter(tensor, identity.storage_of(tensor)), None, direct=False)
-
     def look(self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None, *, direct: bool) -> Observation:
         """Return the tensor as it is now.
 

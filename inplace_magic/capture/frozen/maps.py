@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import torch
 
 from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
-from inplace_magic.capture.log import RawOp, accesses_of, results_of
+from inplace_magic.capture.log import FIRST_ACCESS, RawOp
 from inplace_magic.capture.past.packed import PastNode, PastStorage
 from inplace_magic.capture.records import StorageRecord
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
@@ -24,20 +24,14 @@ _node, _saved = filled(AutogradNode), filled(SavedTensor)
 
 def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     """Return all aten operators."""
-    return tuple(
-        [
-            _op_event(
-                op[0],
-                op[1],
-                tuple(
-                    [_access(~serial, "WRITE") if serial < 0 else _access(serial, "READ") for serial in accesses_of(op)]
-                ),
-                results_of(op),
-                op[2],
-            )
-            for op in raw
+    found = []
+    for op in raw:
+        name, call, in_backward, end = op[:FIRST_ACCESS]
+        accesses = [
+            _access(~number, "WRITE") if number < 0 else _access(number, "READ") for number in op[FIRST_ACCESS:end]
         ]
-    )
+        found.append(_op_event(name, call, tuple(accesses), op[end:], in_backward))
+    return tuple(found)
 
 
 def frozen_storages(records: Iterable[StorageRecord | PastStorage], ops: Sequence[int]) -> tuple[Storage, ...]:
