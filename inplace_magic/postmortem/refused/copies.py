@@ -77,7 +77,7 @@ COPIES = (
     ),
     About(
         "written-with-another-shape",
-        r"shape mismatch: value tensor of shape (?P<result>\[[\d, ]*\]) cannot be broadcast to indexing result of shape "
+        r"value tensor of shape (?P<result>\[[\d, ]*\]) cannot be broadcast to indexing result of shape "
         r"(?P<output>\[[\d, ]*\])",
         lambda tensor: True,
         N_("{line} puts values of shape {result} into elements of {tensor}; the index selects shape {output}."),
