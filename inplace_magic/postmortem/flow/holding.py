@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.modules import call_module, modules_of, tensors_of
@@ -48,7 +47,7 @@ def of_items(machine: Machine, items: Items, name: str, given: list[Value], node
 
 
 def of_module(
-    machine: Machine, owner: Live, name: str, given: list[Value], named: Named, node: ast.expr, frame: Frame
+    machine: Machine, owner: Live, name: str, given: list[Value], named: Named, node: ast.expr
 ) -> Value | None:
     """Methods of a module of PyTorch's that hand out what it holds, or take hooks."""
     thing = owner.thing
@@ -71,14 +70,14 @@ def of_module(
         return owner
     if name == "load_state_dict":
         held = _tensors_of(machine, thing, "state_dict")
-        machine.write(node, frame, None, *held.entries, bumps=1, recorded=False)
+        machine.write(node, None, *held.entries, bumps=1, recorded=False)
         return NOTHING
     if name == "apply" and given:
         for _name, each in modules_of(thing)[:100]:
-            machine.apply(machine, given[0], [Live(each)], {}, node, frame)
+            machine.apply(machine, given[0], [Live(each)], {}, node)
         return owner
     if name == "forward" or name == "__call__":
-        return call_module(machine, thing, given, named, node, frame)
+        return call_module(machine, thing, given, named, node)
     return None
 
 
