@@ -1,4 +1,5 @@
-"""Functions of Python's own that hand tensors on: ``map``, ``zip``, ``getattr``, ``functools.reduce``."""
+"""Functions of Python's own that hand tensors on: ``map``, ``zip``, ``getattr``, ``functools.reduce``; methods of its
+containers."""
 
 from __future__ import annotations
 
@@ -115,3 +116,32 @@ def _range(machine: Machine, given: list[Value]) -> Value:
 
 
 _MOST_NUMBERS = 64
+
+
+def of_items(machine: Machine, items: Items, name: str, given: list[Value]) -> Value:
+    """Methods of lists, tuples and dicts."""
+    if name in ("append", "appendleft", "add") and given:
+        items.entries.append(given[0])
+    elif name == "insert" and len(given) > 1:
+        items.entries.insert(0, given[1])
+    elif name in ("extend", "extendleft") and given:
+        items.entries += entries_of(machine, given[0]) or []
+    elif name == "update" and given and items.keys is not None:
+        other = machine.items_of(given[0])
+        if other is not None and other.keys is not None:
+            items.keys += other.keys
+            items.entries += other.entries
+    elif name == "items":
+        return Items(
+            [Items([Constant(key), entry]) for key, entry in zip(items.keys or (), items.entries, strict=False)]
+        )
+    elif name == "keys":
+        return Items([Constant(key) for key in items.keys or ()])
+    elif name in ("values", "copy"):
+        return Items(list(items.entries), list(items.keys) if name == "copy" and items.keys is not None else None)
+    elif name in ("get", "pop", "setdefault", "popleft", "popitem", "__getitem__"):
+        key = given[0].value if given and isinstance(given[0], Constant) and given[0].known else None
+        if items.keys is not None and key in items.keys:
+            return items.entries[items.keys.index(key)]
+        return either(*items.entries, *given[1:2]) if items.entries or given[1:2] else NOTHING
+    return NOTHING

@@ -11,12 +11,20 @@ import torch
 
 from inplace_magic.postmortem.flow.assigning import same_object
 from inplace_magic.postmortem.flow.attributes import attribute
-from inplace_magic.postmortem.flow.builtin import builtin
+from inplace_magic.postmortem.flow.builtin import builtin, of_items
 from inplace_magic.postmortem.flow.events import Frame, Where
-from inplace_magic.postmortem.flow.holding import THEMSELVES, of_items, of_module
 from inplace_magic.postmortem.flow.loops import entries_of
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Machine
-from inplace_magic.postmortem.flow.modules import call_made, call_module, construct, is_module, step, weights_of
+from inplace_magic.postmortem.flow.modules import (
+    THEMSELVES,
+    call_made,
+    call_module,
+    construct,
+    is_module,
+    of_module,
+    step,
+    weights_of,
+)
 from inplace_magic.postmortem.flow.operations import operation
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
@@ -150,7 +158,7 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
     if isinstance(base, Tensors):
         return operation(machine, name, [base, *given], named, node)
     if isinstance(base, Items):
-        return of_items(machine, base, name, given, node)
+        return of_items(machine, base, name, given)
     if base is not None and is_module(base):
         if name in ("parameters", "buffers"):
             return Items(weights_of(base))
@@ -162,7 +170,7 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
     if isinstance(base, Live):
         items = machine.items_of(base)
         if items is not None:
-            return of_items(machine, items, name, given, node)
+            return of_items(machine, items, name, given)
         thing = base.thing
         if is_a(thing, ModuleType):
             return operation(machine, name, given, named, node)

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.changes import set_later
 from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop, Where
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
@@ -30,6 +29,7 @@ from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import is_a, unwrapped
 from inplace_magic.postmortem.texts import Texts
+from inplace_magic.source.variables import set_later
 
 MOST_STEPS = 20_000
 """Expressions and statements that are followed."""

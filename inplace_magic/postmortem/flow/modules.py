@@ -11,6 +11,7 @@ import torch
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
+    UNKNOWN,
     Constant,
     Function,
     Instance,
@@ -26,6 +27,8 @@ from inplace_magic.postmortem.flow.vocabulary import layer_nodes
 from inplace_magic.postmortem.reading import MISSING, is_a, module_of, name_of, of_class, stored
 
 _TABLES = ("_parameters", "_buffers")
+_MOST_TENSORS = 4_000
+"""Of a module, after which no further ones are named."""
 _MOST_INSIDE = 500
 """Modules inside one that are looked at for ``inplace=True``."""
 
@@ -202,3 +205,58 @@ def call_made(machine: Machine, made: Instance, given: list[Value], named: dict[
         machine.in_place(node, nodes, given[0])
         return given[0]
     return machine.operation(node, nodes, *given, *named.values(), *weights_of(made))
+
+
+def of_module(
+    machine: Machine, owner: Live, name: str, given: list[Value], named: dict[str, Value], node: ast.expr
+) -> Value | None:
+    """Methods of a module of PyTorch's that hand out what it holds, or take hooks."""
+    thing = owner.thing
+    if not is_a(thing, torch.nn.Module):
+        return None
+    if name in ("parameters", "buffers", "named_parameters", "named_buffers", "state_dict"):
+        return _all_tensors(machine, thing, name)
+    if name in ("children", "modules"):
+        return Items([Live(each) for _name, each in modules_of(thing)[:100]])
+    if name in ("register_forward_hook", "register_forward_pre_hook") and given:
+        key = id(thing), f"<{name}>"
+        machine.owners[id(thing)] = thing
+        known = machine.heap.get(key)
+        machine.heap[key] = Items([*(known.entries if isinstance(known, Items) else ()), given[0]])
+        return UNKNOWN
+    if name in ("register_full_backward_hook", "register_backward_hook") and given:
+        machine.backward_hooks.append(given[0])
+        return UNKNOWN
+    if name in THEMSELVES:
+        return owner
+    if name == "load_state_dict":
+        held = _all_tensors(machine, thing, "state_dict")
+        machine.write(node, None, *held.entries, bumps=1, recorded=False)
+        return NOTHING
+    if name == "apply" and given:
+        for _name, each in modules_of(thing)[:100]:
+            machine.apply(machine, given[0], [Live(each)], {}, node)
+        return owner
+    if name == "forward" or name == "__call__":
+        return call_module(machine, thing, given, named, node)
+    return None
+
+
+THEMSELVES = frozenset(
+    ("train", "eval", "to", "cuda", "cpu", "float", "double", "half", "requires_grad_", "zero_grad", "compile")
+)
+"""Methods of a module that give the module itself."""
+
+
+def _all_tensors(machine: Machine, module: Any, name: str) -> Items:
+    whole = name == "state_dict"
+    tables = ("_parameters", "_buffers") if whole else ("_parameters" if "parameters" in name else "_buffers",)
+    pairs: list[tuple[str, Value]] = []
+    for prefix, each in modules_of(module):
+        for table in tables if len(pairs) < _MOST_TENSORS else ():
+            found = tensors_of(machine, each, table, "detached" if whole else "")
+            pairs += [(f"{prefix}{key}", value) for key, value in found.items()]
+    if name.startswith("named_"):
+        return Items([Items([Constant(key), value]) for key, value in pairs])
+    keys: list[object] | None = [key for key, _ in pairs] if whole else None
+    return Items([value for _, value in pairs], keys)
