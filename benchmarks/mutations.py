@@ -73,9 +73,9 @@ MUTATIONS = (
         "capture/test_versions.py capture/test_recorder.py",
     ),
     Mutation(
-        "capture/past/thinned.py",
-        "written) and position < older:",
-        "written) or position < older:",
+        "capture/past/forgetting.py",
+        "keep = position >= older or times",
+        "keep = position >= older and times",
         "no_harm/test_long_runs.py capture/test_packed.py",
     ),
     Mutation(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.analysis.memory.ledger import memory_by_call, most_alive
+from inplace_magic.analysis.memory.ledger import Ledger
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
@@ -138,7 +138,8 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     else:
         fault = ""
     plain = watched(runner, _observer()) if failure is not None else report
-    memory = [row for row in memory_by_call(plain.trace) if not row.workspace]
+    ledger = Ledger(plain.trace)
+    memory = [row for row in ledger.by_call if not row.workspace]
     return Variant(
         name,
         error=failure_text(failure) if failure is not None else None,
@@ -150,7 +151,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
         fault=fault,
         allocations=sum(len(row.made) for row in memory),
         allocated_bytes=sum(row.allocated_bytes for row in memory),
-        peak_bytes=most_alive(plain.trace),
+        peak_bytes=ledger.most_alive,
         saved_bytes=sum(row.saved_bytes for row in memory),
         saved_is_least=any(node.does("writes a part") for node in plain.trace.nodes)
         or any(saved.hooked for saved in plain.trace.saved),

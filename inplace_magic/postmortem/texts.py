@@ -85,6 +85,12 @@ class Texts:
         """Return a place in a text, told by its syntax."""
         return self._sources.place_in(self.text(filename) or Text([]), filename, node, function, caller)
 
+    def position(self, filename: str, place: Callsite) -> tuple[int, int | None]:
+        """Return where a place begins as syntax trees count: its line, and its column in bytes where that is known."""
+        text = self.text(filename)
+        known = text is not None and place.column is not None and 0 < place.line <= len(text.lines)
+        return place.line, len(text.lines[place.line - 1][: place.column].encode()) if text and known else None
+
     def programs(self, top: str | None) -> Iterator[tuple[str, ast.Module]]:
         """What ran outside of functions, in the order in which it ran: the cells, or the script.
 

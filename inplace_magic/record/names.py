@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, InFunction
 
 How = Literal["assigned", "stored", "returned", "seen"]
 """``h = f(x)``; ``kept.append(f(x))`` and ``kept = [f(x) for …]``; ``return f(x)``; anything else, as ``h = x``, or
@@ -28,7 +28,7 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
-class AliasStatement:
+class AliasStatement(InFunction):
     """A statement that gives an object a second name: ``labels = ids``, ``best = model.state_dict()``,
     ``skips.append(x)``."""
 
@@ -50,7 +50,7 @@ class TensorName:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalName:
+class LocalName(InFunction):
     """A name by which a function of the user's reached a tensor when a call was last made from a new place in it."""
 
     tensor: int
@@ -91,8 +91,6 @@ class KeptByHook:
     """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
     container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""
 
-    made: int
-    """Index of the call of the layer that gave the written tensor."""
     write: int
     """Index of the call that wrote it."""
     tensor: int

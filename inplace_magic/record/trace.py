@@ -46,8 +46,7 @@ class Trace:
     backwards: tuple[Backward, ...] = ()
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
-    """Registrations of parameters that replaced others, belong to several modules, or lie on memory that had a
-    history."""
+    """Registrations of parameters that replaced others, or lie on memory that had a history."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()
@@ -70,8 +69,6 @@ class Trace:
     threads_started: int = 0
     """At least so many Python threads were started by the watched code and can run user code; a watch sees none of
     their calls."""
-    processes_started: int = 0
-    """At least so many Python processes were started by the watched code."""
     faults: tuple[str, ...] = ()
     """Internal errors, which did not reach the program; each asks to be reported."""
     error: str | None = None

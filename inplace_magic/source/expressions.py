@@ -7,9 +7,9 @@ evaluated.
 from __future__ import annotations
 
 import ast
-import warnings
 from functools import lru_cache
 
+from inplace_magic.source.text import parsed
 from inplace_magic.source.vocabulary import ALIASING
 
 _MAX_CHARACTERS = 4_000
@@ -25,12 +25,8 @@ def parse(text: str) -> ast.AST | None:
     if len(text) > _MAX_CHARACTERS:
         return None
     for candidate in (text, f"{text} pass", f"{text}\n pass"):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the user has seen what Python says of this text
-                body = ast.parse(candidate).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        tree = parsed(candidate)
+        body = tree.body if tree is not None else []
         if len(body) == 1 and (len(text) <= _SHALLOW or _depth_of(body[0]) <= _MAX_DEPTH):
             return body[0].value if isinstance(body[0], ast.Expr) else body[0]
     return None

@@ -159,7 +159,7 @@ def by_hand() -> Trace:
             replace(wrote(1, "F.relu", site(2, LINES, direct=False), kept), modules=("Net", "ReLU")),
             made(2, "Tensor.min", replace(site(3, LINES), expression='feats["x"].min()'), (kept,), (tensor(4),)),
         ),
-        kept_by_hooks=(KeptByHook(made=0, write=1, tensor=3, layer="Conv2d", name="feats", key="x"),),
+        kept_by_hooks=(KeptByHook(write=1, tensor=3, layer="Conv2d", name="feats", key="x"),),
     )
 
 

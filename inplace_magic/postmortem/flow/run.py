@@ -52,7 +52,8 @@ def follow(failure: Failure) -> Flow:
     """Return the events of the user's text up to the line that raised."""
     failing, raised = None, failure.raised
     if raised is not None:
-        failing = Failing(raised.code.co_filename, raised.place.line, raised.place.function)
+        filename = raised.code.co_filename
+        failing = Failing(filename, failure.texts.position(filename, raised.place), raised.place.function)
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
     machine.execute, machine.evaluate = execute, evaluate

@@ -173,7 +173,7 @@ class Search:
         hit = False
         returned = [node for node in ast.walk(found.node) if isinstance(node, ast.Return) and node.value is not None]
         for node in reversed(returned):
-            above = tuple(steps_above(found.node, filename, found.name, node.lineno, None))
+            above = tuple(steps_above(found.node, filename, found.name, (node.lineno, node.col_offset), None))
             own = [step for step in steps_above(found.node, filename, found.name, None, None) if step.node is node]
             inner = Sight((*own, *above), (names, function.__globals__), None, own[0] if own else None)
             assert node.value is not None

@@ -19,11 +19,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.graph import most_nodes, nodes_of, roots_of
+from inplace_magic.postmortem.graph import nodes_of, roots_of
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
@@ -129,7 +130,9 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
     """Return the paths in sight whose tensors a graph goes through, the first made first."""
     found = []
     for depth, path, tensor in reached(history.scopes(frame)):
-        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
+        # Reading the node of a view makes a new one if the memory was written since.
+        asked = not describe.is_view(tensor) or describe.version(tensor) == 0
+        node = describe.grad_fn(tensor) if asked else None
         if node is not None and id(node) in nodes:
             found.append((node_sequence(node) or 0, depth, path))
     return [path for _, _, path in sorted(found)]

@@ -6,11 +6,12 @@ import ast
 import re
 from typing import Any
 
+from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.graph import most_nodes, nodes_of
+from inplace_magic.postmortem.graph import nodes_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of
 from inplace_magic.postmortem.refused.history import Bound, History

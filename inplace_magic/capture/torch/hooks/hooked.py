@@ -93,7 +93,6 @@ class HookedLayers:
             if others is not None and len(self._log.kept) < _MOST_NOTED:
                 self._log.kept.append(
                     KeptByHook(
-                        made=made.number,
                         write=write.index,
                         tensor=self._identity.tensors[id(entry.tensor)].serial,
                         layer=type(module).__name__,
