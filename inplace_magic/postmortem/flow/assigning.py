@@ -37,11 +37,11 @@ def assign(machine: Machine, target: ast.expr, value: Value) -> None:
     elif isinstance(target, ast.Starred):
         assign(machine, target.value, value)
     elif isinstance(target, ast.Attribute):
-        for owner in parts(machine.evaluate(machine, target.value)):
+        for owner in parts(machine.evaluate(target.value)):
             set_attribute(machine, owner, target.attr, value)
     elif isinstance(target, ast.Subscript):
-        owner = machine.evaluate(machine, target.value)
-        index = machine.evaluate(machine, target.slice)
+        owner = machine.evaluate(target.value)
+        index = machine.evaluate(target.slice)
         set_item(machine, target, owner, index, value)
 
 
@@ -155,7 +155,7 @@ def set_item(
             bumps = 1 if not also or basic is False else 2 if basic else None
             machine.write(node, SETITEM, part, bumps=bumps)
         elif isinstance(part, (Live, Instance)):
-            machine.call_method(machine, part, "__setitem__", [index, value], {}, node)
+            machine.call_method(part, "__setitem__", [index, value], {}, node)
 
 
 def _put(items: Items, index: Value, value: Value) -> None:
@@ -192,22 +192,22 @@ def augment(machine: Machine, node: ast.AugAssign) -> None:
     operator = type(node.op).__name__
     names = frozenset(OPERATORS.get(operator, ()))
     target = node.target
-    right = machine.evaluate(machine, node.value)
+    right = machine.evaluate(node.value)
     if isinstance(target, ast.Subscript):
-        owner = machine.evaluate(machine, target.value)
-        index = machine.evaluate(machine, target.slice)
+        owner = machine.evaluate(target.value)
+        index = machine.evaluate(target.slice)
         for part in parts(owner):
             if isinstance(part, Tensors):
                 machine.operation(target, names, part, right, into=Tensors(frozenset()))
                 machine.events[-1].hidden = not names <= KEEP_NOTHING
                 set_item(machine, target, part, index, right, also=True)
                 continue
-            for entry in parts(machine.item(machine, part, target.slice, index, target)):
+            for entry in parts(machine.item(part, target.slice, index, target)):
                 _in_place(machine, node, names, entry, right)
                 if isinstance(part, (Live, Instance)) and machine.items_of(part) is None:
-                    machine.call_method(machine, part, "__setitem__", [index, entry], {}, target)
+                    machine.call_method(part, "__setitem__", [index, entry], {}, target)
         return
-    for now in parts(machine.evaluate(machine, target)):
+    for now in parts(machine.evaluate(target)):
         made = _in_place(machine, node, names, now, right)
         if made is not None and made is not now:
             assign(machine, target, made)

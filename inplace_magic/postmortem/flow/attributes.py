@@ -105,7 +105,7 @@ def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, node: ast.e
 def _bound(machine: Machine, found: Any, receiver: Value | None, owner: Value, name: str, node: ast.expr) -> Value:
     if is_a(found, property):
         getter = machine.function_of(found.fget) if type(found.fget) is FunctionType else None
-        return machine.apply(machine, getter.bound(receiver), [], {}, node) if getter is not None else machine.fresh()
+        return machine.apply(getter.bound(receiver), [], {}, node) if getter is not None else machine.fresh()
     if is_a(found, (staticmethod, classmethod)):
         inner = found.__func__
         function = machine.function_of(inner) if type(inner) is FunctionType else None

@@ -35,7 +35,7 @@ def builtin(
     """What a function of Python's gives; None where it is none."""
     if name == "checkpoint" and module.startswith("torch") and given:
         rest = {key: each for key, each in named.items() if key not in ("use_reentrant", "preserve_rng_state")}
-        return machine.apply(machine, given[0], given[1:], rest, node)
+        return machine.apply(given[0], given[1:], rest, node)
     if name == "Parameter" and module.startswith("torch") and given:
         return given[0]
     if module not in _PYTHONS:
@@ -49,11 +49,11 @@ def builtin(
         entries = [*given[2:], *(lists[1] or [machine.fresh(), machine.fresh()])]
         total = entries[0] if entries else NOTHING
         for entry in entries[1:9]:
-            total = machine.apply(machine, given[0], [total, entry], {}, node)
+            total = machine.apply(given[0], [total, entry], {}, node)
         return total
     if name == "map" and len(given) > 1:
         rows = zip(*(each if each is not None else [machine.fresh()] * 2 for each in lists[1:]), strict=False)
-        return Items([machine.apply(machine, given[0], list(row), {}, node) for row in list(rows)[:16]])
+        return Items([machine.apply(given[0], list(row), {}, node) for row in list(rows)[:16]])
     if name in ("list", "tuple", "set", "sorted", "reversed", "iter", "frozenset", "deque", "filter"):
         held = lists[-1] if lists else []
         if held is None:

@@ -49,17 +49,17 @@ Named = dict[str, Value]
 
 def call(machine: Machine, node: ast.Call) -> Value:
     """Return the value of a call."""
-    function = machine.evaluate(machine, node.func)
+    function = machine.evaluate(node.func)
     given: list[Value] = []
     for argument in node.args:
-        value = machine.evaluate(machine, argument)
+        value = machine.evaluate(argument)
         if isinstance(argument, ast.Starred):
             given += entries_of(machine, value) or [value]
         else:
             given.append(value)
     named: Named = {}
     for keyword in node.keywords:
-        value = machine.evaluate(machine, keyword.value)
+        value = machine.evaluate(keyword.value)
         if keyword.arg is not None:
             named[keyword.arg] = value
         else:
@@ -109,8 +109,8 @@ def _follow(machine: Machine, function: Function, given: list[Value], named: Nam
     machine.frames.append(inner)
     try:
         if isinstance(function.node, ast.Lambda):
-            return machine.evaluate(machine, function.node.body)
-        machine.execute(machine, function.node.body)
+            return machine.evaluate(function.node.body)
+        machine.execute(function.node.body)
     finally:
         machine.frames.pop()
         machine.recorded = recorded

@@ -230,5 +230,5 @@ def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: 
             if type(index.value) is int and -len(listed) <= index.value < len(listed):
                 return Live(listed[index.value])
     if isinstance(owner, (Live, Instance)):
-        return machine.call_method(machine, owner, "__getitem__", [index], {}, node)
+        return machine.call_method(owner, "__getitem__", [index], {}, node)
     return machine.fresh()

@@ -17,7 +17,7 @@ _MOST_PASSES, _FEWEST_PASSES = 100, 3
 
 def follow_for(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
     """Goes through a ``for`` loop; up to the pass that failed, where the loop's variable tells it."""
-    value = machine.evaluate(machine, node.iter)
+    value = machine.evaluate(node.iter)
     entries = entries_of(machine, value)
     passes: list[Value] = entries if entries is not None else [UNKNOWN, UNKNOWN]
     exact = (
@@ -37,11 +37,11 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
     machine.loops += 1
     for entry in passes:
         assign(machine, node.target, entry if entry is not UNKNOWN else machine.fresh())
-        if machine.execute(machine, node.body) in ("return", "raise", "break"):
+        if machine.execute(node.body) in ("return", "raise", "break"):
             break
     machine.loops -= 1
     machine.once = once
-    machine.execute(machine, node.orelse)
+    machine.execute(node.orelse)
     return None
 
 
@@ -97,8 +97,8 @@ def follow_while(machine: Machine, node: ast.While) -> str | None:
     once, machine.once = machine.once, False
     machine.loops += 1
     for _pass in range(2):
-        machine.evaluate(machine, node.test)
-        if machine.execute(machine, node.body) in ("return", "raise", "break"):
+        machine.evaluate(node.test)
+        if machine.execute(node.body) in ("return", "raise", "break"):
             break
     machine.loops -= 1
     machine.once = once

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -47,12 +47,12 @@ class Machine:
         locals_by_code: the variables of the traceback's functions, by file and first line.
     """
 
-    # what the files beside do, which call each other in turn
-    execute: Callable[[Machine, list[ast.stmt]], str | None]
-    evaluate: Callable[[Machine, ast.expr], Value]
-    call_method: Callable[[Machine, Value, str, list[Value], dict[str, Value], Any], Value]
-    apply: Callable[[Machine, Value, list[Value], dict[str, Value], Any], Value]
-    item: Callable[[Machine, Value, Any, Value, Any], Value]
+    # what the files beside do, which call each other in turn: methods from there on where `run` is loaded
+    execute: ClassVar[Callable[[Machine, list[ast.stmt]], str | None]]
+    evaluate: ClassVar[Callable[[Machine, ast.expr], Value]]
+    call_method: ClassVar[Callable[[Machine, Value, str, list[Value], dict[str, Value], Any], Value]]
+    apply: ClassVar[Callable[[Machine, Value, list[Value], dict[str, Value], Any], Value]]
+    item: ClassVar[Callable[[Machine, Value, Any, Value, Any], Value]]
 
     def __init__(
         self, texts: Texts, failing: Failing | None, locals_by_code: Mapping[tuple[str, int], Mapping[str, object]]

@@ -37,10 +37,10 @@ def call_module(machine: Machine, module: Any, given: list[Value], named: dict[s
     """``module(…)``, with its hooks."""
     for hook in _hooks(machine, module, "register_forward_pre_hook", "_forward_pre_hooks"):
         _renormalize(machine, hook, module, node)
-        machine.apply(machine, hook, [Live(module), Items(list(given))], {}, node)
+        machine.apply(hook, [Live(module), Items(list(given))], {}, node)
     made = _forward(machine, module, given, named, node)
     for hook in _hooks(machine, module, "register_forward_hook", "_forward_hooks"):
-        changed = machine.apply(machine, hook, [Live(module), Items(list(given)), made], {}, node)
+        changed = machine.apply(hook, [Live(module), Items(list(given)), made], {}, node)
         if isinstance(changed, Tensors) and isinstance(hook, Function):
             made = changed
     return made
@@ -68,7 +68,7 @@ def _forward(machine: Machine, module: Any, given: list[Value], named: dict[str,
         function = machine.function_of(forward)
         if function is not None:
             receiver = None if "forward" in own else Live(module)
-            return machine.apply(machine, function.bound(receiver), given, named, node)
+            return machine.apply(function.bound(receiver), given, named, node)
     if type(module) is torch.nn.Sequential:
         value: Value = given[0] if given else NOTHING
         for child in list(own["_modules"].values()):
@@ -196,7 +196,7 @@ def call_made(machine: Machine, made: Instance, given: list[Value], named: dict[
     if isinstance(children, Items):
         value: Value = given[0] if given else NOTHING
         for child in children.entries:
-            value = machine.apply(machine, child, [value], {}, node)
+            value = machine.apply(child, [value], {}, node)
         return value
     name = name_of(made.kind.thing) if isinstance(made.kind, Live) else ""
     nodes = layer_nodes(name)
@@ -235,7 +235,7 @@ def of_module(
         return NOTHING
     if name == "apply" and given:
         for _name, each in modules_of(thing)[:100]:
-            machine.apply(machine, given[0], [Live(each)], {}, node)
+            machine.apply(given[0], [Live(each)], {}, node)
         return owner
     if name == "forward" or name == "__call__":
         return call_module(machine, thing, given, named, node)

@@ -100,7 +100,7 @@ def run_backward_hooks(machine: Machine, node: ast.expr) -> None:
     once, sure = machine.once, machine.sure
     machine.once = machine.sure = False
     for hook in machine.backward_hooks[:_MOST_HOOKS]:
-        machine.apply(machine, hook, [machine.fresh(), machine.fresh(), machine.fresh()], {}, node)
+        machine.apply(hook, [machine.fresh(), machine.fresh(), machine.fresh()], {}, node)
     machine.once, machine.sure = once, sure
 
 

@@ -21,6 +21,9 @@ from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import MISSING, lookup
 from inplace_magic.source.variables import variables_bound
 
+Machine.execute, Machine.evaluate = execute, evaluate
+Machine.apply, Machine.call_method, Machine.item = apply, call_method, item
+
 
 @dataclass(frozen=True)
 class Flow:
@@ -56,8 +59,6 @@ def follow(failure: Failure) -> Flow:
         failing = Failing(filename, failure.texts.position(filename, raised.place), raised.place.function)
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
-    machine.execute, machine.evaluate = execute, evaluate
-    machine.apply, machine.call_method, machine.item = apply, call_method, item
     try:
         _programs(machine, failure)
         last = machine.snapshot

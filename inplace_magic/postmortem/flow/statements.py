@@ -51,18 +51,18 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt) -> None:
 def _statement(machine: Machine, node: ast.stmt) -> str | None:
     evaluate = machine.evaluate
     if isinstance(node, ast.Expr):
-        evaluate(machine, node.value)
+        evaluate(node.value)
     elif isinstance(node, ast.Assign):
-        value = evaluate(machine, node.value)
+        value = evaluate(node.value)
         for target in node.targets:
             assign(machine, target, value)
     elif isinstance(node, ast.AnnAssign):
         if node.value is not None:
-            assign(machine, node.target, evaluate(machine, node.value))
+            assign(machine, node.target, evaluate(node.value))
     elif isinstance(node, ast.AugAssign):
         augment(machine, node)
     elif isinstance(node, ast.Return):
-        machine.frame.returns.append(evaluate(machine, node.value) if node.value is not None else NOTHING)
+        machine.frame.returns.append(evaluate(node.value) if node.value is not None else NOTHING)
         return "return"
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         machine.frame.env.names[node.name] = _function(machine, node)
@@ -85,12 +85,12 @@ def _statement(machine: Machine, node: ast.stmt) -> str | None:
     elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
         return _try(machine, node)
     elif isinstance(node, ast.Match):
-        evaluate(machine, node.subject)
+        evaluate(node.subject)
         return _sides(machine, [case.body for case in node.cases] + [[]])
     elif isinstance(node, (ast.Assert, ast.Raise)):
         for part in ast.iter_child_nodes(node):
             if isinstance(part, ast.expr):
-                evaluate(machine, part)
+                evaluate(part)
         return "raise" if isinstance(node, ast.Raise) else None
     elif isinstance(node, (ast.Break, ast.Continue)):
         return "break" if isinstance(node, ast.Break) else "continue"
@@ -104,14 +104,14 @@ def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
         zip([a.arg for a in positional[len(positional) - len(arguments.defaults) :]], arguments.defaults, strict=True)
     )
     given = {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
-    values = {name: machine.evaluate(machine, each) for name, each in {**defaults, **given}.items()}
+    values = {name: machine.evaluate(each) for name, each in {**defaults, **given}.items()}
     name = node.name if machine.frame.function == "<module>" else f"{machine.frame.function}.<locals>.{node.name}"
     recorded = not any(word in ast.unparse(each) for each in node.decorator_list for word in _UNRECORDED)
     made: Value = Function(node, machine.frame.filename, name, machine.frame.env, values, recorded=recorded)
     for decorator in reversed(node.decorator_list):
-        wraps = machine.evaluate(machine, decorator)
+        wraps = machine.evaluate(decorator)
         if isinstance(wraps, Function):
-            made = machine.apply(machine, wraps, [made], {}, decorator)
+            made = machine.apply(wraps, [made], {}, decorator)
     return made
 
 
@@ -138,7 +138,7 @@ def truth(value: Value) -> bool | None:
 
 
 def _branch(machine: Machine, node: ast.If) -> str | None:
-    decided = truth(machine.evaluate(machine, node.test))
+    decided = truth(machine.evaluate(node.test))
     if decided is not None:
         return execute(machine, node.body if decided else node.orelse)
     return _sides(machine, [node.body, node.orelse])
@@ -180,7 +180,7 @@ def _with(machine: Machine, node: ast.With | ast.AsyncWith) -> str | None:
     recorded = machine.recorded
     for item in node.items:
         text = ast.unparse(item.context_expr)
-        value = machine.evaluate(machine, item.context_expr)
+        value = machine.evaluate(item.context_expr)
         if any(word in text for word in _UNRECORDED) or "set_grad_enabled(False)" in text:
             machine.recorded = False
         elif "enable_grad" in text or "set_grad_enabled(True)" in text:
