@@ -108,9 +108,9 @@ class Writes(Backwards, KnownNames):
         return found
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """Return the first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the
-        very parameters that it got where they are there already. What call `before` runs within gave nothing yet: a
-        hook writes the gradient that ``torch.autograd.grad`` will give."""
+        """Return the first call before call `before` that gave a tensor as a new one; ``p.to(device)`` and
+        ``torch.autograd.grad(y, x, v)`` may give the very tensor that they got. What call `before` runs within gave
+        nothing yet: a hook writes the gradient that ``torch.autograd.grad`` will give."""
         call = self._made.get(tensor)
         return call if call is not None and call.index < before and not self._runs_within(before, call) else None
 
@@ -125,7 +125,7 @@ class Writes(Backwards, KnownNames):
         found: dict[int, CallEvent] = {}
         for call in self.trace.calls:
             if call.kind in ("ordinary", "view"):
-                given = [meta.tensor for meta in call.inputs] if call.kind == "view" else ()
+                given = {meta.tensor for meta in call.inputs}
                 for output in call.outputs:
                     if output.tensor not in given:
                         found.setdefault(output.tensor, call)
