@@ -69,7 +69,7 @@ def _has_happened(hazard: Hazard, ran: _Ran) -> bool:
     # Wrong numbers were saved for backward: they did harm once a backward has used them.
     savers = {number for number, node in ran.story.nodes.items() if node.call == hazard.saved_call}
     since = hazard.saved_call if hazard.call is None else hazard.call
-    used = any(at > since and not savers.isdisjoint(nodes) for at, nodes in ran.story.executed.items())
+    used = any(at > since and not savers.isdisjoint(ran.story.went_through(at)) for at in ran.story.backwards_run)
     return used or not savers
 
 
