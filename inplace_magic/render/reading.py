@@ -15,7 +15,7 @@ from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.analysis.vertices import TensorVertex
-from inplace_magic.language import LANGUAGES, _, use_language
+from inplace_magic.language import _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
@@ -45,17 +45,6 @@ def in_its_language(render: Callable[Concatenate[S, P], T]) -> Callable[Concaten
     def speaking(report: S, /, *args: P.args, **settings: P.kwargs) -> T:
         with use_language(report.language, getattr(report, "framework", None)):
             return render(report, *args, **settings)
-
-    return speaking
-
-
-def in_english(render: Callable[P, T]) -> Callable[P, T]:
-    """Makes a function speak English whatever the report's language: its words are an interface."""
-
-    @wraps(render)
-    def speaking(*args: P.args, **settings: P.kwargs) -> T:
-        with use_language(LANGUAGES[0]):
-            return render(*args, **settings)
 
     return speaking
 
