@@ -51,8 +51,6 @@ class ExcerptLine:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some lines of one source."""
-
     source: str
     """``Cell In[7]`` or ``model.py``."""
     lines: tuple[ExcerptLine, ...]

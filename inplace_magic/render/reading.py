@@ -77,12 +77,10 @@ class Reading:
 
     @cached_property
     def verdict(self) -> str:
-        """The report in one sentence."""
         return self.report.verdict
 
     @cached_property
     def story(self) -> Story:
-        """The trace with its indexes."""
         return story_of(self.trace)
 
     @property
@@ -91,7 +89,6 @@ class Reading:
 
     @property
     def names(self) -> dict[int, str]:
-        """The best name of every tensor that has one."""
         return self.story.best_names
 
     @cached_property
@@ -116,7 +113,6 @@ class Reading:
 
     @cached_property
     def lines(self) -> tuple[LineStory, ...]:
-        """What each line of the user's code did."""
         return lines_of(self.story)
 
     @cached_property
@@ -126,7 +122,6 @@ class Reading:
 
     @property
     def memory(self) -> tuple[LineMemory, ...]:
-        """Bytes by line."""
         return self.ledger.by_line
 
     @property
@@ -145,7 +140,6 @@ class Reading:
 
     @cached_property
     def saved(self) -> tuple[Kept, ...]:
-        """What autograd keeps for backward."""
         return kept_for_backward(self.story)
 
     @property

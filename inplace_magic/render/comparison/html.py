@@ -50,13 +50,11 @@ def to_mimebundle(comparison: Comparison) -> dict[str, str]:
 
 @in_its_language
 def to_page(comparison: Comparison) -> str:
-    """Return one self-contained HTML page."""
     return page(verdict(comparison), comparison.language, to_fragment(comparison), head=PAGE)
 
 
 @in_its_language
 def to_fragment(comparison: Comparison) -> str:
-    """HTML to stand in a notebook's output."""
     notes = [each for each in (flipped_phrase(comparison), *comparison.notes) if each]
     return card(
         _verdict_bar(comparison),

@@ -150,7 +150,6 @@ class _Writer:
         return f"<text{_attributes(made)}>{_escaped(words)}</text>" if words else f"<text{_attributes(made)}/>"
 
     def shape(self, shape: ET.Element) -> str:
-        """Return an element's name and attributes."""
         right, down = self.move
         points = [(x + right, y + down) for x, y in points_of(shape)]
         if shape.tag == PATH:

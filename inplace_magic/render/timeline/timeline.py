@@ -55,7 +55,6 @@ class Cell:
     key: str = ""
 
     def add(self, kind: str, title: str, key: str = "", label: str = "") -> None:
-        """Show an event."""
         self.signs[kind] = self.signs.get(kind) or lettering.shortened(label, LONGEST_LABEL)
         self.titles.append(title)
         self.key = self.key or key
