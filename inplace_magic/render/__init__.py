@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from html import escape
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.language import _, use_language
@@ -59,9 +60,10 @@ def load() -> None:
     """Load the modules of a display, which takes a tenth of a second, before one is needed."""
     with suppress(Exception):  # whoever displays is told
         import inplace_magic.render.page.html  # noqa: F401
-        from inplace_magic.render.graph.layout import load as load_engine
+        from inplace_magic.render.graph import wasi
 
-        load_engine()
+        if which("dot") is None:
+            wasi.load()
 
 
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}

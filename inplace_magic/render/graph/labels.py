@@ -70,14 +70,6 @@ Point = tuple[float, float]
 _EACH = re.compile(r"(-?\d+(?:\.\d+)?)")
 _BETWEEN = str.maketrans("MCLZ,", "     ")
 """What Graphviz writes between the numbers of a shape."""
-_COMMENT = ET.Element("comment")
-"""Stands for any."""
-
-
-def read(svg: str) -> ET.Element:
-    """Return the root of an SVG. Graphviz says of each group in a comment what it is; none of these is made an
-    element."""
-    return ET.fromstring(svg, ET.XMLParser(target=ET.TreeBuilder(comment_factory=lambda _text: _COMMENT)))
 
 
 def numbers_of(shape: ET.Element) -> list[float]:
