@@ -98,7 +98,6 @@ def attach(report: Report, error: BaseException) -> None:
 
 
 def has_note(error: BaseException | None) -> bool:
-    """True if the error has one of our notes."""
     notes = getattr(error, "__notes__", None)
     return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
 
