@@ -109,9 +109,9 @@ MUTATIONS = (
         "hazards/test_saved_tensor_overwritten.py hazards/test_told_from_the_record.py",
     ),
     Mutation(
-        "hazards/rules/refused.py",
-        "return None if gave_it_back else made",
-        "return made",
+        "analysis/writes.py",
+        "if output.tensor not in given:",
+        "if output.tensor not in ():",
         "hazards/test_leaf_written.py hazards/test_fixes_of_writes.py",
     ),
     Mutation(
@@ -157,7 +157,7 @@ MUTATIONS = (
         "hazards/test_same_memory_compared.py",
     ),
     Mutation(
-        "hazards/fixes/out_of_place.py",
+        "source/out_of_place.py",
         "if not links or root is None or",
         "if not links or",
         "hazards/test_fixes_of_writes.py hazards/test_fix_sentences.py",

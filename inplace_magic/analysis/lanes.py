@@ -7,8 +7,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
@@ -19,7 +18,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
-from inplace_magic.record.memory import Storage
 from inplace_magic.record.places import Callsite
 
 _CALL = attrgetter("call")
@@ -72,14 +70,10 @@ class _Lane:
     nbytes: int | None = None
 
 
-def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> tuple[Lane, ...]:
-    """Return the lanes of a trace, in the order in which their storages were first met.
-
-    Args:
-        graph: its graph, for the keys of vertices.
-        kept: what :func:`tensors_of_saved` gives for it.
-    """
-    return _Builder(story, graph).lanes(keepings_of(story, graph, kept))
+def lanes_of(story: Story, graph: AutogradGraph) -> tuple[Lane, ...]:
+    """Return the lanes of a trace, in the order in which their storages were first met; `graph` has the keys of
+    vertices."""
+    return _Builder(story, graph).lanes(keepings_of(story, graph))
 
 
 class _Builder:
@@ -111,8 +105,7 @@ class _Builder:
             lane = self.lane(f"S{storage}")
             for keeping in keepings:
                 lane.last = max(lane.last, keeping.call, *keeping.reads)
-        storages = {f"S{storage.storage}": storage for storage in trace.storages}
-        return tuple([self.frozen(key, lane, storages.get(key), kept) for key, lane in self.found.items()])
+        return tuple([self.frozen(key, lane, kept) for key, lane in self.found.items()])
 
     def lane(self, key: str) -> _Lane:
         lane = self.found.get(key)
@@ -123,9 +116,7 @@ class _Builder:
     def see(self, facts: TensorMetadata, call: int) -> str:
         tensor, counter = facts.tensor, facts.counter
         key = f"T{tensor}" if facts.storage is None else f"S{facts.storage}"
-        lane = self.found.get(key)
-        if lane is None:
-            lane = self.found[key] = _Lane()
+        lane = self.lane(key)
         lane.tensors[tensor] = None
         if call > lane.last:
             lane.last = call
@@ -177,7 +168,7 @@ class _Builder:
             call.callsite,
             passes=call.passes,
         )
-        lane = self.found.get(key) or self.lane(key)
+        lane = self.lane(key)
         if call.index > lane.last:
             lane.last = call.index
         lane.marks.append(mark)
@@ -185,12 +176,9 @@ class _Builder:
     def add_move(self, call: CallEvent, facts: TensorMetadata, key: str) -> None:
         old = f"T{facts.tensor}" if facts.storage is None else f"S{facts.storage}"
         vertex = self.vertices.get((call.index, facts.tensor), "")
-        mark = Mark(
-            call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite, to=key
-        )
-        self.lane(old).marks.append(mark)
-        if old != key:
-            self.lane(key).marks.append(replace(mark, to=""))
+        mark = Mark(call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite)
+        for lane in dict.fromkeys((old, key)):
+            self.lane(lane).marks.append(mark)
         self.lane(key).tensors[facts.tensor] = None
         self.lane_of[facts.tensor] = key
 
@@ -199,7 +187,7 @@ class _Builder:
         if old is None or new is None:
             return
         vertex = self.vertices.get((row.call, row.after), "")
-        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name, to=new)
+        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name)
         self.lane(old).marks.append(mark)
         if new != old:
             self.lane(old).left.setdefault(row.name, site)
@@ -215,9 +203,10 @@ class _Builder:
             mark = Mark(foreign.noticed, "unseen", site=foreign.callsite)
             self.lane(f"S{foreign.storage}").marks.append(mark)
 
-    def frozen(self, key: str, lane: _Lane, storage: Storage | None, keepings: dict[int, list[Keeping]]) -> Lane:
+    def frozen(self, key: str, lane: _Lane, keepings: dict[int, list[Keeping]]) -> Lane:
         number = int(key[1:]) if key[0] == "S" else None
         kept = keepings.get(number, []) if number is not None else []
+        storage = self.story.storages.get(number) if number is not None else None
         born = storage.born if storage is not None else None
         ended = storage.ended if storage is not None else None
         marks = lane.marks

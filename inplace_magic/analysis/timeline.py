@@ -22,9 +22,9 @@ from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
-LANES = 12
+LANES = 10
 """Lanes that are shown; of more than these a sixth fewer, since some are left out anyway."""
-COLUMNS = 120
+COLUMNS = 72
 ROOMY = 30
 """Up to so many calls, every pass of a loop is shown."""
 SHORT = 8

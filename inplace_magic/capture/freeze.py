@@ -101,7 +101,6 @@ def frozen_trace(
         holdings=tuple(recorder.holdings.found),
         sources=sources.texts(),
         hooked_modules=namespace.hooked_modules,
-        hooked_calls=tuple(log.hooked),
         kept_by_hooks=tuple(log.kept),
         inplace_modules=inplace_modules(namespace.modules, sources),
         names=namespace.names,

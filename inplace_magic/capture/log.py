@@ -69,8 +69,6 @@ class Log:
         """Values that a call's write did not keep, by its number."""
         self.uncertain: set[int] = set()
         """Numbers of the calls that may not have written what they are known to write."""
-        self.hooked: list[int] = []
-        """Numbers of the calls whose output a forward hook kept, see :mod:`.torch.hooks.hooked`."""
         self.kept: list[KeptByHook] = []
         self.backwards: list[Backward] = []
         self.idle_steps: list[tuple[int | None, IdleStep]] = []

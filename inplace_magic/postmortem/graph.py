@@ -33,8 +33,6 @@ class Saver:
     """PyTorch's name for what it saved: ``result``, ``self``, ``mat2``."""
     sequence: int | None
     memory: Memory | None
-    shape: tuple[int, ...] | None
-    is_leaf: bool
     written_by: str | None
     """The node that its ``grad_fn`` names now: of the last write that autograd recorded, or of what made it."""
     parameters: frozenset[Memory]
@@ -137,15 +135,12 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
 
 
 def _saver(node: Any, field: str, tensor: Any) -> Saver:
-    plain = not describe.is_view(tensor)  # a stale view's `grad_fn` changes by being read
-    writer = describe.grad_fn(tensor) if plain else None
+    writer = describe.grad_fn(tensor) if not describe.is_view(tensor) else None  # reading a stale view's changes it
     return Saver(
         name=node_name(node),
         field=field,
         sequence=node_sequence(node),
         memory=memory_of(tensor),
-        shape=describe.attempt(lambda: tuple(tensor.shape)),
-        is_leaf=plain and writer is None,
         written_by=node_name(writer) if writer is not None else None,
         parameters=frozenset(_leaves_behind(node)),
     )

@@ -59,9 +59,6 @@ class Trace:
     """For the first passes of each writing line, and of lines that read its tensor, oldest first."""
     hooked_modules: tuple[str, ...] = ()
     """Paths, from the user's namespace, of modules that carry a forward hook."""
-    hooked_calls: tuple[int, ...] = ()
-    """Indices of calls whose output only a forward hook of the layer can have kept, before another layer wrote it in
-    place within the same user line."""
     kept_by_hooks: tuple[KeptByHook, ...] = ()
     inplace_modules: tuple[InplaceModule, ...] = ()
     names: tuple[TensorName, ...] = ()

@@ -65,7 +65,6 @@ def part_of(report: Report, most: int) -> Trace:
         backwards=tuple(each for each in trace.backwards if each.call in known),
         ops=tuple(ops),
         kept_by_hooks=tuple(each for each in trace.kept_by_hooks if each.write in known),
-        hooked_calls=tuple(number for number in trace.hooked_calls if number in known),
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dis
+import io
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -13,8 +15,23 @@ RESULT = "result"
 """Name of a callable's result and of the value of a cell's last expression."""
 
 
+class _OfANamespace:
+    """A program that gets all its objects from a namespace."""
+
+    __slots__ = ()
+
+    @property
+    def roots(self) -> tuple[Any, ...]:
+        """Objects that it gets besides: none."""
+        return ()
+
+    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+        """Named objects of `roots`: none."""
+        yield from ()
+
+
 @dataclass(frozen=True, slots=True)
-class CellProgram:
+class CellProgram(_OfANamespace):
     """Code of a cell.
 
     Args:
@@ -40,11 +57,6 @@ class CellProgram:
         """All code that runs in the namespace."""
         return (*self.quoted, self.body) if self.last is None else (*self.quoted, self.body, self.last)
 
-    @property
-    def roots(self) -> tuple[Any, ...]:
-        """Objects that it gets besides: none."""
-        return ()
-
     def run(self, roots: tuple[Any, ...]) -> Any:
         """Runs it; gives the value of the last expression, or of the last assignment."""
         exec(self.body, self.namespace)
@@ -62,10 +74,6 @@ class CellProgram:
         for name in bound:
             if name in self.namespace and not (self.compares_result and name in self.results):
                 yield name, self.namespace[name]
-
-    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-        """Named objects of `roots`: none."""
-        yield from ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,13 @@ class CallProgram:
         yield "", getattr(function, "__self__", function)
 
 
+@contextmanager
+def unprinted() -> Iterator[None]:
+    """In this block, the code prints nothing."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        yield
+
+
 def program_of(
     statements: list[ast.stmt],
     *,
@@ -129,7 +144,7 @@ def program_of(
 
 
 @dataclass(frozen=True, slots=True)
-class StoryProgram:
+class StoryProgram(_OfANamespace):
     """Programs of one namespace that run in turn, like cells.
 
     Args:
@@ -155,11 +170,6 @@ class StoryProgram:
         """All code that runs in the namespace."""
         return tuple(code for part in self.parts for code in part.codes)
 
-    @property
-    def roots(self) -> tuple[Any, ...]:
-        """Objects that it gets besides: none."""
-        return ()
-
     def run(self, roots: tuple[Any, ...]) -> Any:
         """Runs them; gives the value of the last."""
         value = None
@@ -184,10 +194,6 @@ class StoryProgram:
                 if name not in seen and (name != RESULT or part is self.parts[-1]):
                     seen.add(name)
                     yield name, bound
-
-    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-        """Named objects of `roots`: none."""
-        yield from ()
 
 
 Program = CellProgram | CallProgram | StoryProgram

@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from types import CodeType
+from typing import Any
 
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, SourceText
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.source.alias_statements import aliases_in
-from inplace_magic.source.between.places import Between, Whose, whose
+from inplace_magic.source.between import Between
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
-from inplace_magic.source.statements import (
-    indent_of,
-    innermost,
-    segment,
-    shared_defaults,
-    statement_text,
-)
-from inplace_magic.source.targets import targets_at
-from inplace_magic.source.text import Text, characters
+from inplace_magic.source.statements import segment, shared_defaults
+from inplace_magic.source.targets import place_in, span_of
+from inplace_magic.source.text import Text
 
 _alias = filled(AliasStatement)
 
@@ -61,49 +55,28 @@ class Sources:
         filename = code.co_filename
         cell, path = self._where(filename)
         twin = self._files.twin(code, lasti)
-        place = Callsite(
-            line=self._files.position(code, lasti)[0] or 0,
-            cell=cell,
-            file=path,
-            caller=caller,
-            parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
-            function=getattr(code, "co_qualname", code.co_name),
-        )
+        known: dict[str, Any] = {
+            "cell": cell,
+            "file": path,
+            "caller": caller,
+            "parameters": code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
+            "function": getattr(code, "co_qualname", code.co_name),
+        }
         if twin is None:
             self._files.file(filename).edited = True
-            return replace(place, outdated=True)
+            return Callsite(self._files.position(code, lasti)[0] or 0, outdated=True, **known)
         text, code = twin.text, twin.code
         line, end_line, column, end_column = self._files.position(code, lasti)
-        around = text.statements_on(line) if line else []
         if line and (end_line is None or column is None or end_column is None):
-            node = node_of(around, code, lasti, line)
+            node = node_of(text.statements_on(line), code, lasti, line)
             if node is not None:
-                line, end_line = node.lineno, node.end_lineno
-                column, end_column = node.col_offset, node.end_col_offset
-        line, lines = line or 0, text.lines
-        holding = innermost(around, line, column)
-        statement = statement_text(holding, lines)
-        targets = targets_at(holding, (line, column, end_line, end_column)) if column is not None else None
-        expression = ""
-        if end_line is not None and column is not None and end_column is not None:
-            expression = segment(lines, line, end_line, column, end_column)
-            column, end_column = characters(lines, line, column), characters(lines, end_line, end_column)
+                line, column, end_line, end_column = span_of(node)
         function = function_of(text, code)
-        found = replace(
-            place,
-            line=line,
-            text=self._shown_line(filename, text, line),
-            function=function.name if function is not None else getattr(code, "co_qualname", code.co_name),
-            end_line=end_line,
-            column=column,
-            end_column=end_column,
-            expression=expression,
-            statement=statement,
-            targets=targets,
-            shared_defaults=self._defaults(function.node) if function is not None else (),
-            indent=indent_of(holding, line, lines),
-        )
-        self._texts.setdefault(whose(found), text)
+        if function is not None:
+            known |= {"function": function.name, "shared_defaults": self._defaults(function.node)}
+        shown = self._shown_line(filename, text, line or 0)
+        found = place_in(text, (line or 0, column, end_line, end_column), text=shown, **known)
+        self._texts.setdefault(found.whose, text)
         return found
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
@@ -116,24 +89,20 @@ class Sources:
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """Return the place of an expression in the function of `code` from :meth:`function_at`."""
         twin = self._files.twin(code, 0)
-        if twin is None:
-            return None
-        filename, lines = code.co_filename, twin.text.lines
+        return self.place_in(twin.text, code.co_filename, node) if twin is not None else None
+
+    def place_in(
+        self,
+        text: Text,
+        filename: str,
+        node: ast.expr | ast.stmt,
+        function: str = "<module>",
+        caller: Callsite | None = None,
+    ) -> Callsite:
+        """Return the place of an expression or statement in a text."""
         cell, path = self._where(filename)
-        holding = innermost(twin.text.statements_on(node.lineno), node.lineno, node.col_offset)
-        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return Callsite(
-            line=node.lineno,
-            text=self._shown_line(filename, twin.text, node.lineno),
-            cell=cell,
-            file=path,
-            end_line=end_line,
-            column=characters(lines, node.lineno, node.col_offset),
-            end_column=characters(lines, end_line, end),
-            expression=segment(lines, node.lineno, end_line, node.col_offset, end),
-            statement=statement_text(holding, lines),
-            indent=indent_of(holding, node.lineno, lines),
-        )
+        told = {"text": self._shown_line(filename, text, node.lineno), "cell": cell, "file": path, "targets": None}
+        return place_in(text, span_of(node), function=function, caller=caller, **told)
 
     @property
     def edited(self) -> tuple[str, ...]:
@@ -163,7 +132,7 @@ class Sources:
         found: list[SourceText] = []
         for filename, file in self._files:
             cell, path = self._where(filename)
-            located = any(where == [cell, path] for _, *where in self._texts)
+            located = any(where == [cell, path] for *where, _ in self._texts)
             one = len(file.versions) == 1 and not file.edited and file.versions[0].tree is not None
             if located and one and filename not in self._shown and (cell, path) != (None, None):
                 found.append(SourceText(cell, path, tuple(file.versions[0].lines)))
@@ -184,7 +153,7 @@ class Sources:
         for filename, file in self._files:
             cell, path = self._where(filename)
             for text in file.versions:
-                ran = {name for (name, *where), its in self._texts.items() if where == [cell, path] and its is text}
+                ran = {name for (*where, name), its in self._texts.items() if where == [cell, path] and its is text}
                 everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
                 if everything or ran:
                     yield cell, path, text, None if everything else ran

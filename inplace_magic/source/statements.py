@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from inplace_magic.source.text import is_simple, statements_inside
 
 
-def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
+def segment(lines: Sequence[str], line: int, end_line: int, column: int, end_column: int) -> str:
     """Return the text between two places; columns count UTF-8 bytes."""
     if not 0 < line <= end_line <= len(lines):
         return ""
@@ -23,16 +23,15 @@ def spans(node: ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def is_at(node: ast.stmt, line: int, column: int | None) -> bool:
+    """True if a place is in a statement; if its column is not known, the statement may stand beside it."""
+    end = node.end_lineno or node.lineno, node.end_col_offset or (column or 0) + 1
+    return column is None or (node.lineno, node.col_offset) <= (line, column) < end
+
+
 def innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
     """Return the innermost statement on a line; for ``a = f(x); b = g(x)``, the one at the column."""
-    holding = [
-        node
-        for node in statements
-        if column is None
-        or (node.lineno, node.col_offset)
-        <= (line, column)
-        < (node.end_lineno or node.lineno, node.end_col_offset or column + 1)
-    ]
+    holding = [node for node in statements if is_at(node, line, column)]
     return max(holding or statements, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
@@ -51,12 +50,8 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
 
 
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop
-    comes before the statements in it.
-
-    Args:
-        function: look for those of one function only.
-    """
+    """Yield every simple statement, or those of one function, with the qualified name of its function, as code objects
+    spell it. A ``for`` loop comes before the statements in it."""
 
     def visit(node: ast.AST, holder: str, prefix: str) -> Iterator[tuple[str, ast.stmt]]:
         for child in statements_inside(node):

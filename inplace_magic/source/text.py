@@ -7,9 +7,10 @@ down, through statements and not expressions.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
@@ -18,6 +19,16 @@ from typing import Any
 from inplace_magic.record.grouped import grouped
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parsed(text: str) -> ast.Module | None:
+    """Return the syntax of a text; None where it is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user has seen what Python says of this text
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +51,7 @@ class Function:
 
 
 class Text:
-    """One version of a text.
-
-    Args:
-        lines: its lines, without their ends.
-    """
+    """One version of a text, of lines without their ends."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -55,12 +62,7 @@ class Text:
     @cached_property
     def tree(self) -> ast.Module | None:
         """Its syntax; None where it is not Python."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the user has seen what Python says of this text
-                return ast.parse("\n".join(self.lines))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        return parsed("\n".join(self.lines))
 
     @cached_property
     def functions(self) -> dict[str, list[Function]]:
@@ -118,6 +120,19 @@ def text_of(lines: tuple[str, ...]) -> Text:
     """Return a text; of those asked for last, the one that was made then: the files of a session are in many
     reports."""
     return Text(list(lines))
+
+
+def text_of_cell(lines: Iterable[str]) -> Text:
+    """Return the text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
+    plain = tuple("" if not at and row.lstrip().startswith("%%") else row for at, row in enumerate(lines))
+    found = text_of(plain)
+    return found if found.tree is not None else text_of(tuple(map(_without_magic, plain)))
+
+
+def _without_magic(row: str) -> str:
+    bare = re.sub(r"^(\s*)[%!?].*", r"\1pass", row)
+    bare = re.sub(r"^(\s*[\w, ]+=\s*)[%!].*", r"\1None", bare)
+    return re.sub(r"^(\s*)[\w.]+\?{1,2}\s*$", r"\1pass", bare)
 
 
 def first_line_of(node: ast.stmt) -> int:
@@ -205,7 +220,7 @@ def _functions(tree: ast.Module) -> Iterator[Function]:
     yield from visit(tree, "", (), None)
 
 
-def characters(lines: list[str], line: int, column: int) -> int:
+def characters(lines: Sequence[str], line: int, column: int) -> int:
     """Return a column in characters, from one in bytes, as Python counts them."""
     if not 0 < line <= len(lines):
         return column

@@ -15,7 +15,7 @@ from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.page.explorer import explorer_state
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.report import Report
 
 
@@ -30,7 +30,14 @@ class LiveView:
         self._reading = Reading(report)
 
     def state(self, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
-        """As :func:`state_of`."""
+        """Return the argument of ``mount`` in ``explorer.js``: pictures, and :func:`.explorer_state`; plain types only.
+
+        Args:
+            expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
+
+        Raises:
+            InplaceMagicError: the graph cannot be drawn.
+        """
         reading = self._reading
         with collection_paused(), use_language(self.report.language, self.report.framework):
             svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
@@ -43,8 +50,8 @@ class LiveView:
         return self._tensors.get(key)
 
     @cached_property
-    def _timeline(self) -> str | None:
-        return timeline_svg(self._reading)
+    def _timeline(self) -> str:
+        return timeline_table(self._reading)
 
     @property
     def _fix(self) -> str:
@@ -54,17 +61,3 @@ class LiveView:
     @cached_property
     def _tensors(self) -> dict[str, TensorVertex]:
         return {tensor.key: tensor for tensor in self._reading.graph.tensors}
-
-
-def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
-    """Return the argument of ``mount`` in ``explorer.js``: the pictures as SVG, and :func:`.explorer_state`.
-
-    Plain types only, and the same report gives the same state.
-
-    Args:
-        expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
-
-    Raises:
-        InplaceMagicError: the graph cannot be drawn.
-    """
-    return LiveView(report).state(expanded=expanded, limit=limit)

@@ -11,20 +11,19 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
 
-from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.names import Binding
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.grouped import grouped
+from inplace_magic.record.names import Binding, LocalName
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.operands import is_state, written_in
-from inplace_magic.source.tops import Whose, names_in, run_once, whose
 from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
@@ -62,57 +61,40 @@ class Bindings:
     """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
-    def from_trace(cls, trace: Trace, held: Iterable[Binding] | None = None) -> Bindings:
-        """Reads the names off a trace.
+    def from_trace(
+        cls, trace: Trace, held: Iterable[Binding], names: Mapping[int, list[str]], inner: Iterable[LocalName]
+    ) -> Bindings:
+        """Reads the names off a trace, of which `held` took hold of the calls' results.
 
         Args:
-            held: what took hold of its calls' results, if that was read off it already.
+            names: all names of each tensor in the user's namespace and in functions that ran once, the best one first.
+            inner: those of the functions.
         """
-        namespace: dict[int, str] = {}
-        owners: dict[str, int] = {}
-        known: dict[int, set[str]] = {}
-        inner = names_in(trace, run_once(trace)) if trace.local_names else []
-        for tensor, name in [*((e.tensor, e.name) for e in trace.names), *((e.tensor, e.name) for e in inner)]:
-            known.setdefault(tensor, set()).add(name)
-            namespace.setdefault(tensor, name)
-        for each in trace.names:
-            owners.setdefault(each.name, each.tensor)
-        local = {((each.cell, each.file, each.function), each.name): each.tensor for each in inner}
-        bound: dict[int, list[tuple[str, str]]] = {}
-        scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in bindings_of(trace) if held is None else held:
-            if entry.how == "assigned":
-                function = entry.place.function
-                bound.setdefault(entry.tensor, []).append((function, entry.target))
-                scopes.setdefault((function, entry.target), []).append((entry.call, entry.tensor))
-        seen: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in trace.bindings:
-            seen.setdefault((entry.place.function, entry.target), []).append((entry.call, entry.tensor))
-        for tensor, names in bound.items():
-            kept = known.get(tensor) if len(names) > 1 else None
-            first = next((name for _, name in names if name in kept), None) if kept is not None else None
-            if first is not None:
-                namespace[tensor] = first  # of several names that it still has, the one that it was given first
-        made_at: dict[int, Callsite] = {}
-        by_storage: dict[int, list[int]] = {}
+        owners = {each.name: each.tensor for each in reversed(trace.names)}
+        local = {(each.whose, each.name): each.tensor for each in inner}
+        assigned = [(entry, entry.place.function) for entry in held if entry.how == "assigned"]
+        bound = grouped((entry.tensor, (function, entry.target)) for entry, function in assigned)
+        scopes = grouped(((function, entry.target), (entry.call, entry.tensor)) for entry, function in assigned)
+        seen = grouped(((each.place.function, each.target), (each.call, each.tensor)) for each in trace.bindings)
+        namespace = {tensor: known[0] for tensor, known in names.items()}
+        for tensor, given in bound.items():
+            kept = [name for _function, name in given if name in names.get(tensor, ())] if len(given) > 1 else []
+            if kept:
+                namespace[tensor] = kept[0]  # of several names that it still has, the one that it was given first
         met = chain.from_iterable([group for call in trace.calls for group in (call.inputs, call.outputs)])
-        for storage, tensor in dict.fromkeys(map(_PLACE, met)):
-            if storage is not None:
-                by_storage.setdefault(storage, []).append(tensor)
-        activations: set[int] = set()
-        for call_event in trace.calls:
-            site = call_event.callsite
-            if site is None:
-                continue
-            for output in call_event.outputs:
-                if output.tensor not in made_at:
-                    made_at[output.tensor] = site
-                    if call_event.modules and call_event.kind == "ordinary":
-                        activations.add(output.tensor)
+        by_storage = grouped(place for place in dict.fromkeys(map(_PLACE, met)) if place[0] is not None)
+        made = {
+            output.tensor: (call, site)
+            for call in reversed(trace.calls)
+            if (site := call.callsite) is not None
+            for output in call.outputs
+        }
+        made_at = {tensor: site for tensor, (_call, site) in made.items()}
+        activations = frozenset([t for t, (call, _site) in made.items() if call.modules and call.kind == "ordinary"])
         items = [call.callsite for call in trace.calls if "gives item" in call.traits]
         nodes = map(expressions.parse, {site.expression for site in items if site is not None})
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
-        return cls(namespace, owners, local, bound, scopes, seen, texts, made_at, by_storage, frozenset(activations))
+        return cls(namespace, owners, local, bound, scopes, seen, texts, made_at, by_storage, activations)
 
     def bound_last(self, function: str, name: str, before: int) -> tuple[int, int] | None:
         """(call, tensor) of what a name of a function was bound to last before a call; None where nobody saw it."""
@@ -149,7 +131,7 @@ class Bindings:
         for place in reversed(site.chain) if names else ():
             said = variables_in(expressions.parse(place.statement))
             for of, name in names:
-                if of == whose(place) and expressions.root_name(expressions.parse(name)) in said:
+                if of == place.whose and expressions.root_name(expressions.parse(name)) in said:
                     return name
         return None
 
@@ -229,7 +211,7 @@ class Bindings:
     def named(self, site: Callsite, name: str) -> int | None:
         """Return the tensor that a name stands for in the lines of a place, as last seen; None where that is not
         known."""
-        return self.owners.get(name) if site.function == "<module>" else self.local.get((whose(site), name))
+        return self.owners.get(name) if site.function == "<module>" else self.local.get((site.whose, name))
 
     def stood_for(self, site: Callsite, name: str, before: int) -> int | None:
         """Return the tensor that a name stood for before a call, in the lines of a place: what it was bound to last,
@@ -295,15 +277,3 @@ def _is_one_expression(one: Callsite, other: Callsite) -> bool:
     """True if both are one expression of one run of a line, whoever made the call there."""
     same = (one.column, one.expression) == (other.column, other.expression)
     return same and one.same_line(other) and one.same_run(other)
-
-
-def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
-    """Return the best display name of every tensor that has one.
-
-    Args:
-        trace: where the tensors are met.
-        bindings: what is known of its names, if that was read off it already.
-    """
-    bindings = bindings or Bindings.from_trace(trace)
-    tensors = {meta.tensor for call in trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
-    return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}

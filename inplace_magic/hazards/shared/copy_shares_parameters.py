@@ -107,7 +107,7 @@ def _ways(story: Story) -> Iterator[list[_Way]]:
         if ways is None:
             ways = known[id(site)] = []
             for place, path in () if site in story.stepping else _networks_called(site):
-                run = found.setdefault((place.function, place.cell, place.file, place.caller), {})
+                run = found.setdefault((place.whose, place.caller), {})
                 ways.append(run.setdefault(path, _Way(path, place)))
         for way in ways:
             way.runs.append(call)
@@ -254,9 +254,8 @@ def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
 
 def _given_to_both(story: Story, entry: Registration) -> Hazard:
     message = _(
-        "{line} gives another `{name}` to a shallow copy of a module, and such a copy shares the dict of "
-        "parameters with its original: the original now has the new `{name}` as well, and no longer its "
-        "own. PyTorch gives no error."
+        "{line} gives a shallow copy of a module another `{name}`, and such a copy shares its dict of parameters with "
+        "the original: the original now has the new `{name}` too. PyTorch gives no error."
     ).format(line=wording.spot(entry.callsite), name=entry.name)
     return Hazard(
         code=CODE,

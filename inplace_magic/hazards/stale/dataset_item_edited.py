@@ -19,7 +19,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, view_of
 from inplace_magic.hazards.rule import Cures, Rule
@@ -28,6 +27,7 @@ from inplace_magic.record.events import CallEvent, Mutation, Number, Region, Ten
 from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.out_of_place import chain_base
 from inplace_magic.source.spots import spot_of
 
 _Elements = tuple[int, int | None, tuple[Region | None, ...]]
@@ -228,8 +228,8 @@ class _Arrays:
 def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
     variable = story.bindings.written_name(call, tensor)
     message = _(
-        "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, "
-        "so each fetch makes the edit on top of the last one. PyTorch gives no error."
+        "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, so each "
+        "fetch edits it again. PyTorch gives no error."
     ).format(line=wording.spot(site), tensor=f"`{variable}`" if variable else _("the item"))
     fix = _("Edit out of place, or fetch a copy first (`.clone()`).")
     return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)

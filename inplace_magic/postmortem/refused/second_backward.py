@@ -29,8 +29,9 @@ from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.sight import sight_in
 from inplace_magic.postmortem.refused.subjects import reached
-from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.postmortem.refused.values import held_at, paths_in
 from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
@@ -130,7 +131,9 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
     """Return the paths in sight whose tensors a graph goes through, the first made first."""
     found = []
     for depth, path, tensor in reached(history.scopes(frame)):
-        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
+        # Reading the node of a view makes a new one if the memory was written since.
+        asked = not describe.is_view(tensor) or describe.version(tensor) == 0
+        node = describe.grad_fn(tensor) if asked else None
         if node is not None and id(node) in nodes:
             found.append((node_sequence(node) or 0, depth, path))
     return [path for _, _, path in sorted(found)]
@@ -149,33 +152,28 @@ def _leads(path: str, names: list[str], scopes: Any) -> bool:
     """True if a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
     if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
         return True
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
+    value: Any = next(iter(held_at(path, scopes)), None)
     return is_tensor(value) and describe.is_view(value) and describe.requires_grad(value)
 
 
 def _has_graph(path: str, scopes: Any) -> bool:
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
-    inner = value if type(value) in (tuple, list) else (value,)
-    return any(is_tensor(each) and computed(each) for each in inner)
+    return any(is_tensor(each) and computed(each) for each in held_at(path, scopes))
 
 
 def _backwards_before(history: History, frame: int) -> Iterator[tuple[Step, Any]]:
     """(statement, tensor it began at where that is still there) of the backwards before, the latest first."""
-    steps, scopes = history.steps(frame), history.scopes(frame)
-    for at, step in enumerate(steps):
+    line = sight_in(history, frame)
+    for step in line.steps:
         if hasattr(step.node, "body") or step.earlier_pass:
             continue
+        here = line.at(step)
         for node in ast.walk(step.node):
             if not isinstance(node, ast.Call) or not runs_backward(node) or _keeps_the_graph(node):
                 continue
-            for root in roots_of_call(node, scopes):
-                path = path_text(root)
-                since = {name for later in steps[:at] for name, _, _ in later.bound}
-                value = value_of(root, scopes) if path is not None and path not in since else None
-                if path is None:  # `(a + b).backward()`, `loss.mean().backward()`: of what it is computed from
-                    inner = [value_of(each, scopes) for each in paths_in(root) if path_text(each) not in since]
-                    value = next((each for each in inner if is_tensor(each)), None)
-                yield step, value if is_tensor(value) else None
+            for root in roots_of_call(node, here.scopes):
+                # `(a + b).backward()`, `loss.mean().backward()`: of what it is computed from
+                known = [root] if path_text(root) is not None else paths_in(root)
+                yield step, next(filter(is_tensor, map(here.value, known)), None)
 
 
 def _keeps_the_graph(call: ast.Call) -> bool:

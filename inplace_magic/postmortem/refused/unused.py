@@ -41,7 +41,7 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    text = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
+    text = _(words.NOT_BEHIND).format(
         line=words.spot(failure.place),
         tensor=words.tensor(path),
         result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
@@ -57,14 +57,7 @@ def explain_unused(failure: Failure) -> Answer:
             "Keep the tensor that the result was computed from under its own name: bind {line} to another one."
         ).format(line=words.line_of(site))
     else:
-        told, fix = (
-            _(_WHY),
-            _(
-                "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. "
-                "Where it may "
-                "be unused, pass `allow_unused=True` and expect None."
-            ).format(name=words.tensor(path)),
-        )
+        told, fix = _(_WHY), _(words.USE_IT).format(name=words.tensor(path))
     return words.answer(
         failure, CODE, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )

@@ -6,6 +6,7 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,6 @@ from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
-from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.sections import (
@@ -33,13 +33,14 @@ from inplace_magic.render.page.sections import (
 )
 from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
-from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
 
 SCREEN = frozenset({"graph", "memory"})
 IN_A_FILE = frozenset({"graph", "timeline", "lines", "memory"})
 """Of a file of its own, which is as long as it needs to be."""
+_TITLES = re.compile("(?<=>)<title>[^<]*</title>")
 
 
 def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
@@ -74,12 +75,7 @@ def is_calm(report: Report) -> bool:
 
 @in_its_language
 def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
-    """HTML to stand in a notebook's output.
-
-    Args:
-        raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
-    """
+    """HTML to stand in a notebook's output; the arguments are those of :func:`.render.to_mimebundle`."""
     return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))
 
 
@@ -95,8 +91,8 @@ def fragment_of(
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
     limit = detail_of(report) if reading.rows < MANY_ROWS else LIMIT
-    drawn, keys = _picture(reading, raw, limit) if graph and trace.calls else ("", [])
-    timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
+    drawn = _picture(reading, raw, limit) if graph and trace.calls else ""
+    timeline = timeline_table(reading) if drawn else ""
     body = (
         verdict_of(reading),
         note(reading.part) if reading.part else "",
@@ -105,15 +101,14 @@ def fragment_of(
         details(_title(reading), drawn, opened="graph" in opened) if drawn else "",
         memory_section(reading, opened="memory" in opened),
         line_section(reading, opened="lines" in opened),
-        timeline,
+        details(_("What happened to which tensor"), timeline, opened="timeline" in opened) if timeline else "",
         tensor_section(reading, opened="tensors" in opened),
         saved_section(reading, opened="saved" in opened),
         names_section(report, opened="names" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    around = {"rows": rows, "unseen": [keys, marks], "beside": beside_widget}
-    return _live(reading, "".join(body), drawn, limit, around)
+    return _live(reading, "".join(body), drawn, limit, {"rows": rows, "beside": beside_widget})
 
 
 @in_its_language
@@ -121,9 +116,8 @@ def to_picture(report: Report) -> str:
     """Return the graph alone, to stand in a notebook's output."""
     reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
     limit = detail_of(report)
-    drawn, keys = _picture(reading, False, limit) if report.trace.calls else (prose(reading.verdict), [])
-    alone = {"rows": {"lines": [], "tensors": []}, "unseen": [keys, []], "beside": False}
-    return _live(reading, drawn, drawn, limit, alone)
+    drawn = _picture(reading, False, limit) if report.trace.calls else prose(reading.verdict)
+    return _live(reading, drawn, drawn, limit, {"rows": {}, "beside": False})
 
 
 def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[str, Any]) -> str:
@@ -133,18 +127,6 @@ def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[s
     state = {**explorer_state(reading, limit=limit), **around}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{body}</div><script>{page_script()}</script>"
-
-
-def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
-    """Return the section, and what nobody sees of its picture."""
-    svg = timeline_svg(reading)
-    if svg is None:
-        return "", []
-    shown, unseen = embedded(svg, titles=True)
-    alt = _("Timeline of the tensors.")
-    css = f"max-width:100%;height:auto;background:{style.CARD}"
-    picture = image(shown, alt, css, class_="inplace-magic-timeline")
-    return details(_("What happened to which tensor"), picture, opened=opened), unseen
 
 
 @in_its_language
@@ -161,17 +143,15 @@ def _title(reading: Reading) -> str:
     return _("Autograd graph") if reading.report.trace.nodes else _("Tensors and calls")
 
 
-def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[str]]]:
-    """Return the graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts
-    are."""
+def _picture(reading: Reading, raw: bool, limit: int) -> str:
+    """Return the graph, or why there is none. Nobody sees its titles, and where scripts run its facts say more."""
     try:
         svg = to_svg(dot_of(reading, raw=raw, limit=limit))
     except InplaceMagicError as error:
-        return note(str(error)), []
+        return note(str(error))
     css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("{title}.").format(title=_title(reading)), reading.verdict)
-    shown, unseen = embedded(svg)
-    return image(shown, alt, css, class_="inplace-magic-graph"), unseen
+    return image(_TITLES.sub("", svg), alt, css, class_="inplace-magic-graph")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
