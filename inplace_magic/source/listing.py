@@ -7,7 +7,6 @@ says so, and a fix that needs the surrounding lines makes no diff.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
 from inplace_magic.source.statements import segment
-from inplace_magic.source.text import characters, children, nodes_in, parsed, text_of
+from inplace_magic.source.text import characters, children, nodes_in, parsed, text_of_cell
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
@@ -251,10 +250,7 @@ def _lines_by_text(sources: tuple[SourceText, ...]) -> dict[tuple[int | None, st
 def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:
         return None
-    plain = ["" if number == 0 and text.lstrip().startswith("%%") else text for number, text in enumerate(source)]
-    tree = text_of(tuple(plain)).tree  # as it was parsed while its places were resolved
-    if tree is None:
-        tree = parsed("\n".join(re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain))
+    tree = text_of_cell(source).tree  # as it was parsed while its places were resolved
     return Listing(source, tree, whole=True) if tree is not None else None
 
 
