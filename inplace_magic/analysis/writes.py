@@ -65,12 +65,8 @@ class Writes(Backwards, KnownNames):
     @cached_property
     def writing_in(self) -> dict[Whose, list[tuple[Callsite, CallEvent]]]:
         """The lines and the calls that wrote in place, by the function of the line."""
-        found: dict[Whose, list[tuple[Callsite, CallEvent]]] = {}
-        for call in self.in_place:
-            site = call.callsite
-            if site is not None:
-                found.setdefault(site.whose, []).append((site, call))
-        return found
+        placed = ((site, call) for call in self.in_place if (site := call.callsite) is not None)
+        return grouped((site.whose, (site, call)) for site, call in placed)
 
     @cached_property
     def added_to(self) -> dict[int, list[int]]:
@@ -112,9 +108,9 @@ class Writes(Backwards, KnownNames):
         return found
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """Return the first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the
-        very parameters that it got where they are there already. What call `before` runs within gave nothing yet: a
-        hook writes the gradient that ``torch.autograd.grad`` will give."""
+        """Return the first call before call `before` that gave a tensor as a new one; ``p.to(device)`` and
+        ``torch.autograd.grad(y, x, v)`` may give the very tensor that they got. What call `before` runs within gave
+        nothing yet: a hook writes the gradient that ``torch.autograd.grad`` will give."""
         call = self._made.get(tensor)
         return call if call is not None and call.index < before and not self._runs_within(before, call) else None
 
@@ -129,7 +125,7 @@ class Writes(Backwards, KnownNames):
         found: dict[int, CallEvent] = {}
         for call in self.trace.calls:
             if call.kind in ("ordinary", "view"):
-                given = [meta.tensor for meta in call.inputs] if call.kind == "view" else ()
+                given = {meta.tensor for meta in call.inputs}
                 for output in call.outputs:
                     if output.tensor not in given:
                         found.setdefault(output.tensor, call)

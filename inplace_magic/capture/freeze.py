@@ -21,12 +21,9 @@ from inplace_magic.capture.frozen.writes import (
 from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
-from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.torch.flagged import inplace_modules
-from inplace_magic.capture.torch.module_names import module_names
-from inplace_magic.capture.witness import SharedMemory
+from inplace_magic.capture.torch.modules import inplace_modules, module_names
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.blindness import (
     FORGOTTEN,
@@ -63,8 +60,7 @@ def frozen_trace(
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
     pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
-    library = recorder.sites.library_expressions(sources)
-    freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain, log.repeats)
+    freezer = Freezer(log, sites, recorder.sites.modules, recorder.sites.library_expressions(sources))
     packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
@@ -105,10 +101,7 @@ def frozen_trace(
         blindness=(
             *_not_seen(log, sites),
             *blindness,
-            *_not_checked(identity.shared),
-            *_not_looked_at(nodes, sites),
-            *_not_kept(log, options),
-            *_not_noted(recorder),
+            *_limits_reached(recorder, options, sites),
             *not_followed(log.beside, sources),
         ),
         threads_started=log.beside.threads,
@@ -130,17 +123,6 @@ def _telling(
             yield replace(entry, callsite=site_at(site, sites))
 
 
-def _not_checked(shared: SharedMemory) -> Iterator[str]:
-    if shared.too_large:
-        total = sum(record.nbytes for record in shared.too_large.values())
-        yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
-
-
-def _not_looked_at(nodes: NodeMap, sites: list[Callsite]) -> Iterator[str]:
-    if nodes.unread and nodes.unread_from is not None:
-        yield TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
-
-
 _MOST_TOLD = 6
 """Most lines of unwatched work that are reported one by one."""
 
@@ -157,7 +139,13 @@ def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
         yield NOT_SEEN_MORE.format(count=f"{len(told) - _MOST_TOLD:,}")
 
 
-def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
+def _limits_reached(recorder: Recorder, options: WatchOptions, sites: list[Callsite]) -> Iterator[str]:
+    log, nodes, shared = recorder.log, recorder.nodes, recorder.identity.shared
+    if shared.too_large:
+        total = sum(record.nbytes for record in shared.too_large.values())
+        yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
+    if nodes.unread and nodes.unread_from is not None:
+        yield TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
     if log.no_room:
         yield NO_ROOM
     if log.light:
@@ -165,8 +153,5 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
     if log.forgotten:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.ran:,}", limit=f"{options.max_events:,}")
         yield NOT_JUDGED
-
-
-def _not_noted(recorder: Recorder) -> Iterator[str]:
-    if recorder.log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
+    if log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
         yield NAMES_LIMITED

@@ -26,11 +26,7 @@ WHOLE_STORY = N_("`%inplace_report` shows the whole story so far.")
 
 
 def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: bool = False, told: bool = False) -> None:
-    """Displays a report as one output.
-
-    Args:
-        shell: where to show it.
-    """
+    """Displays a report as one output."""
     try:
         from inplace_magic.render import to_mimebundle
         from inplace_magic.render.terminal import publish
@@ -47,7 +43,6 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
     """Display a report as a widget, as a second output.
 
     Args:
-        shell: where to show it.
         name: variable for the widget; empty for none. An existing widget takes the report in. It is displayed each
             time: a front end clears the output of a cell that runs again.
     """

@@ -81,11 +81,7 @@ def failure_of(error: BaseException) -> Failed:
 
 
 def show_answer(shell: Any, error: BaseException, number: int | None, *, below: bool = True) -> None:
-    """Display the answer to an error, where there is one; else, where a watch explains it, one line on how to ask.
-
-    Args:
-        shell: where to show it.
-    """
+    """Display the answer to an error, where there is one; else, where a watch explains it, one line on how to ask."""
     if has_note(error):
         return
     try:

@@ -93,11 +93,8 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
 
 
 def finish(session: Session, raised: BaseException | None) -> None:
-    """End the active watch: store the report, bind it to the ``--out`` name, display it and write ``--save``.
-
-    Args:
-        session: session whose watch ends; without an active one nothing happens.
-    """
+    """End the active watch, if there is one: store the report, bind it to the ``--out`` name, display it and write
+    ``--save``."""
     active, session.active = session.active, None
     if active is None:
         return

@@ -76,30 +76,20 @@ def to_mimebundle(
     beside_widget: bool = False,
     told: bool = False,
 ) -> dict[str, str]:
-    """Return the MIME bundle of a report for a notebook. Never raises.
+    """Return the MIME bundle of a report for a notebook, ``text/html`` and ``text/plain``. Never raises.
 
     Args:
         raw: show raw ``id`` and ``data_ptr`` in the picture too.
         opened: the sections that are open at first, see `ShowOptions`.
         beside_widget: a widget with the picture follows, so it is folded here if scripts run.
         told: the findings were shown before; fold their cards.
-
-    Returns:
-        The report by MIME type, ``text/html`` and ``text/plain``.
     """
     return _bundle(RENDERERS, report, raw=raw, graph=graph, opened=opened, beside_widget=beside_widget, told=told)
 
 
 def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) -> dict[str, str]:
-    """Return the MIME bundle of some findings of a report alone. Never raises.
-
-    Args:
-        report: where the findings come from.
-        more: a sentence below them on the rest.
-
-    Returns:
-        As :func:`to_mimebundle`.
-    """
+    """Return the MIME bundle of some findings of a report alone, with a sentence below them on the rest. Never
+    raises."""
     return _bundle(CARD_RENDERERS, report, hazards=hazards, more=more)
 
 

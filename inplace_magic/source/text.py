@@ -51,11 +51,7 @@ class Function:
 
 
 class Text:
-    """One version of a text.
-
-    Args:
-        lines: its lines, without their ends.
-    """
+    """One version of a text, of lines without their ends."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 import torch
 
 from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
-from inplace_magic.capture.log import RawOp, accesses_of, outputs_of
+from inplace_magic.capture.log import FIRST_ACCESS, RawOp
 from inplace_magic.capture.past.packed import PastNode, PastStorage
 from inplace_magic.capture.records import StorageRecord
-from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import Access, OpEvent
@@ -25,20 +24,14 @@ _node, _saved = filled(AutogradNode), filled(SavedTensor)
 
 def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     """Return all aten operators."""
-    return tuple(
-        [
-            _op_event(
-                op[0],
-                op[1],
-                tuple(
-                    [_access(~serial, "WRITE") if serial < 0 else _access(serial, "READ") for serial in accesses_of(op)]
-                ),
-                outputs_of(op),
-                op[2],
-            )
-            for op in raw
+    found = []
+    for op in raw:
+        name, call, in_backward, end = op[:FIRST_ACCESS]
+        accesses = [
+            _access(~number, "WRITE") if number < 0 else _access(number, "READ") for number in op[FIRST_ACCESS:end]
         ]
-    )
+        found.append(_op_event(name, call, tuple(accesses), op[end:], in_backward))
+    return tuple(found)
 
 
 def frozen_storages(records: Iterable[StorageRecord | PastStorage], ops: Sequence[int]) -> tuple[Storage, ...]:
@@ -90,27 +83,16 @@ def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor,
             if layout is None:
                 found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
                 continue
-            shape, strides, offset, dtype, device, nbytes, _is_view, _cls = readable(layout)
             flips = node.changed.get(name, ()) if node.changed else ()
+            on = storage.serial if storage is not None else None
+            counts = counter.serial if counter is not None else None
             found.append(
                 _saved(
-                    node.serial,
-                    name,
-                    storage.serial if storage is not None else None,
-                    counter.serial if counter is not None else None,
-                    version,
-                    tensor,
-                    shape,
-                    strides,
-                    offset,
-                    dtype,
-                    device,
-                    nbytes,
-                    False,  # packed by no hooks
-                    digest is not None,
-                    flips[0] if flips else None,
-                    tuple(flips[1:]),
-                    saved_role(name),
+                    *(node.serial, name, on, counts, version, tensor, *layout.readable[:6]),
+                    checked=digest is not None,
+                    changed=flips[0] if flips else None,
+                    flips=tuple(flips[1:]),
+                    role=saved_role(name),
                 )
             )
     return tuple(found)

@@ -10,7 +10,7 @@ from inplace_magic.language import N_, _, clauses, listed, ngettext, sentences, 
 from inplace_magic.record.outcomes import Agreement, Cost, Difference, Group
 from inplace_magic.render.lettering import first_sentence, shortened
 from inplace_magic.render.reading import in_its_language
-from inplace_magic.render.words import bytes_of
+from inplace_magic.render.words import bytes_of, known
 
 _GROUPS: tuple[Group, ...] = ("output", "gradient", "state")
 GROUPS: dict[Group, str] = {"output": N_("output"), "gradient": N_("gradient"), "state": N_("state")}
@@ -232,7 +232,7 @@ def _figure(
     *,
     less_is_better: bool = True,
 ) -> Figure:
-    shown = [_("unknown") if each is None else show(each) for each in (one, other)]
+    shown = [known(each, show) for each in (one, other)]
     if one is None or other is None:
         return Figure(title, shown[0], shown[1], "")
     if one == other:

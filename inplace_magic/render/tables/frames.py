@@ -64,16 +64,7 @@ COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 
 @in_english
 def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
-    """Return one view of the report as a data frame; an empty report gives an empty frame with all columns.
-
-    Args:
-        report: where the rows come from.
-        view: ``tensors`` (one row per tensor and version), ``calls``, ``lines`` (memory by line), ``memory``
-            (by call), ``ops`` (by operator, at level ``ops``), ``saved`` (what is kept for backward).
-
-    Raises:
-        ValueError: another view; the text lists them.
-    """
+    """As :meth:`.Report.to_frame`; an empty report gives an empty frame with all columns."""
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(FrameView)))}.")
     trace = report.trace
