@@ -62,7 +62,9 @@ class Texts:
     def text(self, filename: str) -> Text | None:
         """Return the text that was compiled under a name; None where it is not known, or no Python."""
         cell = self._cells.get(filename)
-        found = text_of_cell(cell.text.splitlines()) if cell is not None else self._files.file(filename).versions[0]
+        found = (
+            text_of_cell(tuple(cell.text.splitlines())) if cell is not None else self._files.file(filename).versions[0]
+        )
         known = bool(found.lines) and sum(map(len, found.lines)) <= _MOST_CHARACTERS
         return found if known and found.tree is not None else None
 

@@ -10,7 +10,7 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
@@ -122,9 +122,10 @@ def text_of(lines: tuple[str, ...]) -> Text:
     return Text(list(lines))
 
 
-def text_of_cell(lines: Iterable[str]) -> Text:
+@lru_cache(maxsize=64)
+def text_of_cell(lines: tuple[str, ...]) -> Text:
     """Return the text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
-    plain = tuple("" if not at and row.lstrip().startswith("%%") else row for at, row in enumerate(lines))
+    plain = ("", *lines[1:]) if lines and lines[0].lstrip().startswith("%%") else lines
     found = text_of(plain)
     return found if found.tree is not None else text_of(tuple(map(_without_magic, plain)))
 

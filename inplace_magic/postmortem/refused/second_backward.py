@@ -68,7 +68,7 @@ def _ways(history: History, path: str | None) -> Iterator[Way]:
         if any(id(top) in before for top in tops):
             yield Way("again", path, None, first)
         else:
-            name, made = _nearest(history, last, {key: nodes[key] for key in both}, roots)
+            name, made = _nearest(history, last, {key: nodes[key] for key in both})
             yield Way("shared" if name is not None else "joined", name, made, first)
         found = True
         break
@@ -139,7 +139,7 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
     return [path for _, _, path in sorted(found)]
 
 
-def _nearest(history: History, frame: int, shared: dict[int, Any], roots: list[Any]) -> tuple[str | None, Step | None]:
+def _nearest(history: History, frame: int, shared: dict[int, Any]) -> tuple[str | None, Step | None]:
     """Return the last made tensor with a name in what two graphs share, and the statement that made it."""
     for name in reversed(_leading_there(history, frame, shared)):
         bound = history.binding(name, frame)
