@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.analysis.tree.behind import module_behind
+from inplace_magic.analysis.tree.module_names import module_behind
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
