@@ -181,7 +181,10 @@ MUTATIONS = (
         "render/test_html.py",
     ),
     Mutation(
-        "render/graph/dot.py", 'elif tensor.origin == "given":', 'elif tensor.origin != "given":', "render/test_dot.py"
+        "render/graph/dot.py",
+        "lines.append(made or words.came_by(tensor.origin))",
+        "lines.append(made)",
+        "render/test_dot.py",
     ),
     Mutation(
         "render/tables/memory_rows.py",

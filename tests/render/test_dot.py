@@ -65,6 +65,17 @@ def test_arrows_of_what_is_kept_for_backward_are_dashed():
     assert "SigmoidBackward0.result" in kept
 
 
+def test_a_tensor_from_before_the_watch_says_so_in_its_box():
+    x = torch.zeros(3)
+    with inplace_magic.watch() as w:
+        y = x + 1
+
+    dot = w.report.to_dot()
+    assert "from before the watch" in node(dot, "T1@v0")
+    assert dot.count("from before the watch") == 1
+    assert y.sum() == 3
+
+
 def test_addresses_appear_only_when_asked_for():
     assert "data_ptr" not in sigmoid_report().to_dot()
     assert "data_ptr 0x" in sigmoid_report().to_dot(raw=True)
