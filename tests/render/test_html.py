@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from builders import sigmoid_report
-from render.elements import Elements
+from render.elements import Elements, to_fragment
 from render.samples import HOSTILE, fine_report, hostile_report, long_report
 from scripts import script
 
@@ -22,7 +22,7 @@ from inplace_magic.render.markup import prose, table
 from inplace_magic.render.page import explorer, html
 from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES, finding_cards, rule_page
 from inplace_magic.render.page.explorer import unpacked
-from inplace_magic.render.page.html import to_fragment, to_page
+from inplace_magic.render.page.html import to_page
 from inplace_magic.render.page.memory_section import memory_section
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.theme import theme_script
