@@ -27,6 +27,8 @@ SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_b
 _COUNTED_BY_TENSORS = ("cpu", "meta")
 ALIVE = 3
 """How many of the tensors alive at the peak are named."""
+WORTH_NAMING = 1 << 20
+"""Bytes of memory of no tensor at a peak; less is an allocator's rounding, or memory that waits for a collection."""
 
 
 def counting(trace: Trace) -> str:
@@ -192,7 +194,7 @@ def _alive(said: str, peak: Peak, reading: Reading) -> str:
     elif largest:
         said = _("{said}; the largest alive then: {tensors}").format(said=said, tensors=listed(largest))
     other = _of_no_tensor(peak, reading)
-    if other * 10 >= peak.nbytes:
+    if other >= max(peak.nbytes // 10, WORTH_NAMING):
         said = _("{said}; memory of no tensor in sight: {size}").format(said=said, size=words.bytes_of(other))
     return said
 
