@@ -122,6 +122,7 @@ def test_the_diff_cures_where_there_is_one(line: str, cured: bool, tmp_path: Pat
     assert bool(finding.diff) == cured
     if cured:
         new = finding.diff.splitlines()[-1].removeprefix("+").strip()
+        assert finding.fix == f"Write the result back into the tensor: `{new}`."
         ran = plainly(tmp_path, SETUP, new, "moved = not torch.equal(boxes, old)")
         assert ran.names["moved"]
         assert watched(tmp_path, SETUP, new).codes() == set()

@@ -15,7 +15,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
-from inplace_magic.language import N_
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
@@ -111,7 +111,9 @@ def written_back(write: Written) -> Fix | None:
     made = write.story.maker_of_storage(write.mutation.storage) if write.mutation is not None else None
     if made is None or not made.inputs or made.inputs[0].is_trainable:
         return None
-    return write.rewritten(assigned_back(write.listing, write.statement))
+    line = assigned_back(write.listing, write.statement)
+    sentence = _("Write the result back into the tensor: {line}.").format(line=wording.code(line or ""))
+    return write.rewritten(line, None, sentence)
 
 
 def result_thrown_away(story: Story) -> Iterator[Found]:
