@@ -136,7 +136,7 @@ def counted(before: Any, after: Any, cures: Callable[[list[str]], bool]) -> tupl
         row["consistent"] += bool(said & {words.SLOPE, words.SAME_GRADIENTS, words.SAME_LOSS})
         row["of no derivative"] += words.NO_SLOPE_MEANT in said
         row["contradicted and shown"] += words.NOT_THE_SLOPE in said
-    refuted = [one.code for one, other in pairs if one.diff and one.diff not in shown_or_priced(other)]
+    refuted = [one.code for one, other in pairs if one.diff and one.diff != other.diff]
     row["rule's fix refuted"] = int(bool(refuted))
     kept = [
         hazard.diff for _old, hazard in pairs if hazard.diff and hazard.proof.verdict in ("proven", "other numbers")
@@ -147,11 +147,6 @@ def counted(before: Any, after: Any, cures: Callable[[list[str]], bool]) -> tupl
     marks = [f"RULE REFUTED {refuted}"] if refuted else []
     marks += ["cured" if good else "NOT CURED"] if kept else []
     return row, f"{new.code}: {new.proof.verdict} {' '.join(marks)}: {new.proof.reason}"
-
-
-def shown_or_priced(hazard: Any) -> set[str]:
-    """The diffs of a finding that were not refuted: the one that is shown, and dearer ones."""
-    return {hazard.diff, *(price.diff for price in hazard.proof.prices)}
 
 
 def main() -> int:

@@ -73,9 +73,9 @@ MUTATIONS = (
         "capture/test_versions.py capture/test_recorder.py",
     ),
     Mutation(
-        "capture/past/thinned.py",
-        "written) and position < older:",
-        "written) or position < older:",
+        "capture/past/forgetting.py",
+        "keep = position >= older or times",
+        "keep = position >= older and times",
         "no_harm/test_long_runs.py capture/test_packed.py",
     ),
     Mutation(
@@ -157,7 +157,7 @@ MUTATIONS = (
         "hazards/test_same_memory_compared.py",
     ),
     Mutation(
-        "hazards/fixes/out_of_place.py",
+        "source/out_of_place.py",
         "if not links or root is None or",
         "if not links or",
         "hazards/test_fixes_of_writes.py hazards/test_fix_sentences.py",

@@ -18,6 +18,7 @@ from programs_drawn import PROGRAMS
 
 import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.story import Story
 from inplace_magic.render import to_mimebundle
 from inplace_magic.report import Report
 
@@ -60,7 +61,7 @@ def main(chosen: list[str]) -> None:
         svg = report.to_svg()
         html, text = (len(bundle[mime].encode()) for mime in ("text/html", "text/plain"))
         drawn = len(re.findall(r'<g class="n ', svg))
-        print(f"  {len(report.calls)} calls, {len(AutogradGraph.from_trace(report.trace))} vertices, {drawn} drawn")
+        print(f"  {len(report.calls)} calls, {len(AutogradGraph.of(Story(report.trace)))} vertices, {drawn} drawn")
         print(f"  SVG {len(svg.encode()):,}; HTML {html:,} + text {text:,} = {html + text:,} bytes")
         for section, size in sections(bundle["text/html"]).items():
             print(f"    {size:>9,}  {section}")

@@ -10,7 +10,6 @@ the rest); as a file that a cell imports and calls. Then the error alone is aske
   first     the line that wrote stands first among the candidates
   certain   one line is called the cause
   right     of those, the labelled one
-  mended    of the diffs that were offered, those with which the program runs to its end (asked of the first way alone)
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ sys.path.insert(0, str(ROOT / "tests" / "programs"))
 
 from score import bare, cases_in, packed, source_of, statement_of  # noqa: E402  # the labels and how they are read
 
-from inplace_magic.postmortem import Cell, Cells, answer_to  # noqa: E402
-from inplace_magic.source.hunks import changed, hunks  # noqa: E402
+from inplace_magic.postmortem import Cell, answer_to  # noqa: E402
 
 FOLDERS = [packed.FIRST, packed.FURTHER, packed.HELD_OUT]
 WAYS = ("cell", "cells", "file")
@@ -53,7 +51,7 @@ class Run:
 
     error: BaseException
     namespace: dict[str, Any]
-    cells: Cells
+    cells: tuple[Cell, ...]
     where: dict[tuple[int | None, str | None], int]
     """By cell and file, how many lines of the program stand above its first line; negative: of something else."""
 
@@ -70,8 +68,6 @@ class Tally:
     first: int = 0
     certain: int = 0
     right: int = 0
-    offered: int = 0
-    mended: int = 0
     times: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
@@ -91,7 +87,7 @@ def failure_in(parts: list[tuple[str, int]], filename: str | None = None) -> Run
         except Exception as error:
             if filename is not None:
                 where = {(None, filename): -1}
-            return Run(error, namespace, Cells(tuple(ran)), where)
+            return Run(error, namespace, tuple(ran), where)
     return None
 
 
@@ -162,10 +158,6 @@ def judge(name: str, case: dict[str, Any], source: str, run: Run, tally: Tally) 
     tally.first += is_first
     tally.certain += answer.certain
     tally.right += answer.certain and is_first
-    tally.offered += answer.diff is not None
-    if answer.diff is not None and run.where == {(1, None): 0}:
-        mended = "\n".join(changed(source.splitlines(), hunks(answer.diff)))
-        tally.mended += failure_in([(mended, 0)]) is None
     if not is_first or not answer.certain:
         kind = "CERTAIN AND WRONG" if answer.certain else "not certain" if is_first else "not first"
         listed = [f"{site.place} {site.text}" for site in answer.candidates[:4]]
@@ -206,7 +198,6 @@ def main() -> None:
             f"{how}: refused {tally.refused}/{tally.savers}, saver {tally.saver}/{tally.saved} of {tally.savers}, "
             f"first {tally.first}/{tally.asked}, certain {tally.certain}/{tally.asked}, "
             f"right {tally.right}/{tally.certain}, "
-            f"mended {tally.mended if how == 'cell' else '?'}/{tally.offered}, "
             f"median {statistics.median(times) * 1000:.0f} ms, 95 % {times[int(len(times) * 0.95)] * 1000:.0f} ms"
         )
         for line in tally.wrong if options.v else ():

@@ -16,7 +16,6 @@ from typing import Any
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import Holdings
-from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.callers import TORCH_FRAMES, Callers, PassOn
@@ -44,7 +43,6 @@ class Told:
         self.sites.begin_at(root)
         self.sites._is_user[str(Path(__file__).with_name("kept.py"))] = False  # its block is no function of the user's
         self.names = PassingNames(self, self.sites.is_users, TORCH_KINDS)
-        self.methods = Methods(self.sites.is_users)
         self.holdings = Holdings(self.sites.is_users, self.known, TORCH_KINDS, describe.base)
         self.callers = Callers()
         self.met: dict[int, tuple[int | None, PassOn]] = {}
@@ -70,9 +68,7 @@ class Told:
 
     def written(self, frame: FrameType, now: int, site: int | None, targets: Iterable[Any]) -> None:
         """A write in one of the first passes of its place."""
-        if site is not None:
-            self.methods.note(frame, now, site)
-            self.holdings.note(frame, now, site, targets, writes=True)
+        self.holdings.note(frame, now, site, targets, writes=True)
 
     def compare(self, digested: Iterable[Any], now: int) -> None:
         """Notes which nodes' saved memory has another digest than when it was saved."""

@@ -2,7 +2,7 @@
 
     python docs/make_messages.py
 
-Every ``_("…")``, ``ngettext``, ``pgettext`` and ``N_`` of the package goes into ``locale/<language>/LC_MESSAGES/*.po``;
+Every ``_("…")``, ``ngettext`` and ``N_`` of the package goes into ``locale/<language>/LC_MESSAGES/*.po``;
 what is new there has an empty ``msgstr`` to fill in, what the code no longer says is dropped. A test fails while a
 message is not translated.
 

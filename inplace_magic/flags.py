@@ -6,11 +6,11 @@ and in ``pytest --inplace-watch=ops``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from inplace_magic.language import AUTO, LANGUAGES, _
+from inplace_magic.language import AUTO, LANGUAGES, N_, _
 from inplace_magic.record.options import LEVELS, SAVE_SUFFIXES, SECTIONS, DeliverOptions, ShowOptions, WatchOptions
 
 
@@ -40,15 +40,11 @@ def _part(record: type[Any], given: Mapping[str, Any]) -> Any:
     return record(**{each.name: given[each.name] for each in fields(record) if each.name in given})
 
 
-def settings(field: str) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the flags that set a field, and their arguments for :meth:`argparse.ArgumentParser.add_argument`, in the
-    current language.
-
-    Args:
-        field: of one of the :data:`OPTION_RECORDS`.
-    """
-    names, told = FLAGS[field]
-    return names, {"dest": field, **told()}
+def settings(name: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the flags that set a field of one of the :data:`OPTION_RECORDS`, and their arguments for
+    :meth:`argparse.ArgumentParser.add_argument`, in the current language."""
+    names, told, more = FLAGS[name]
+    return tuple(names.split()), {"dest": name, "help": _(told).format(**_LISTED), **more}
 
 
 def add(parser: Any, *names: str) -> None:
@@ -58,89 +54,61 @@ def add(parser: Any, *names: str) -> None:
         parser.add_argument(*flags, **told)
 
 
+def one_of(*words: str) -> str:
+    """``{en,zh}``, as a help shows the words that an option takes."""
+    return "{" + ",".join(words) + "}"
+
+
 def _sections(text: str) -> tuple[str, ...] | None:
     return None if text == AUTO else tuple(text.split(","))
 
 
-FLAGS: dict[str, tuple[tuple[str, ...], Callable[[], dict[str, Any]]]] = {
-    "out": (("-o", "--out"), lambda: {"metavar": "NAME", "help": _("bind the report to this variable")}),
+_LISTED = {"sections": ", ".join(SECTIONS), "endings": ", ".join(SAVE_SUFFIXES), "count": WatchOptions().max_events}
+_ON = {"action": "store_true"}
+
+FLAGS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "out": ("-o --out", N_("bind the report to this variable"), {"metavar": "NAME"}),
     "level": (
-        ("--level",),
-        lambda: {
-            "metavar": "{" + ",".join(LEVELS) + "}",
-            "help": _(
-                "calls (default): every torch call; ops: also every aten op under it and in backward, at a higher "
-                "cost; writes: only who wrote which memory, to name the writer when a backward fails"
-            ),
-        },
+        "--level",
+        N_(
+            "calls (default): every torch call; ops: also every aten op under it and in backward, at a higher "
+            "cost; writes: only who wrote which memory, to name the writer when a backward fails"
+        ),
+        {"metavar": one_of(*LEVELS)},
     ),
-    "raw": (("--raw",), lambda: {"action": "store_true", "help": _("show id and data_ptr in the picture too")}),
-    "graph": (("--no-graph",), lambda: {"action": "store_false", "help": _("leave the autograd graph out")}),
+    "raw": ("--raw", N_("show id and data_ptr in the picture too"), _ON),
+    "graph": ("--no-graph", N_("leave the autograd graph out"), {"action": "store_false"}),
     "opened": (
-        ("--open",),
-        lambda: {
-            "metavar": "SECTION[,…]",
-            "type": _sections,
-            "help": _(
-                "sections that are open at first: {sections}, all or none (default: what suits the report)"
-            ).format(sections=", ".join(SECTIONS)),
-        },
+        "--open",
+        N_("sections that are open at first: {sections}, all or none (default: what suits the report)"),
+        {"metavar": "SECTION[,…]", "type": _sections},
     ),
     "widget": (
-        ("--widget",),
-        lambda: {
-            "metavar": "NAME",
-            "nargs": "?",
-            "const": "",
-            "help": _("show a live widget too; NAME is a variable to bind it to, or a widget to add the report to"),
-        },
+        "--widget",
+        N_("show a live widget too; NAME is a variable to bind it to, or a widget to add the report to"),
+        {"metavar": "NAME", "nargs": "?", "const": ""},
     ),
-    "save": (
-        ("--save",),
-        lambda: {
-            "metavar": "FILE",
-            "help": _("write the report to a file; its ending picks the format: {endings}").format(
-                endings=", ".join(SAVE_SUFFIXES)
-            ),
-        },
-    ),
-    "prove": (
-        ("--prove",),
-        lambda: {
-            "action": "store_true",
-            "help": _("try the fixes on copies, and say for each if the gradients are right"),
-        },
-    ),
+    "save": ("--save", N_("write the report to a file; its ending picks the format: {endings}"), {"metavar": "FILE"}),
+    "prove": ("--prove", N_("try the fixes on copies, and say for each if the gradients are right"), _ON),
     "check_values": (
-        ("--check-values",),
-        lambda: {
-            "action": "store_true",
-            "help": _("compare the content of all saved tensors, however large, at every backward"),
-        },
+        "--check-values",
+        N_("compare the content of all saved tensors, however large, at every backward"),
+        _ON,
     ),
     "full": (
-        ("--full",),
-        lambda: {
-            "action": "store_true",
-            "help": _("record each call in full, also of more than 64 calls in a row that are the same write"),
-        },
+        "--full",
+        N_("record each call in full, also of more than 64 calls in a row that are the same write"),
+        _ON,
     ),
     "max_events": (
-        ("--max-events",),
-        lambda: {
-            "metavar": "N",
-            "type": int,
-            "help": _("record at most this many calls; of older ones, only the evidence (default: {count})").format(
-                count=WatchOptions().max_events
-            ),
-        },
+        "--max-events",
+        N_("record at most this many calls; of older ones, only the evidence (default: {count})"),
+        {"metavar": "N", "type": int},
     ),
     "lang": (
-        ("--lang",),
-        lambda: {
-            "metavar": "{" + ",".join((*LANGUAGES, AUTO)) + "}",
-            "help": _("language of the report (default: that of `%%inplace_config`)"),
-        },
+        "--lang",
+        N_("language of the report (default: that of `%%inplace_config`)"),
+        {"metavar": one_of(*LANGUAGES, AUTO)},
     ),
 }
-"""Field -> its flags, and their arguments for a parser."""
+"""Field -> its flags, their help, which may have the :data:`_LISTED`, and further arguments for a parser."""

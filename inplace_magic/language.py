@@ -126,11 +126,6 @@ def ngettext(one: str, many: str, count: int) -> str:
     return spelled(_catalogue(language()).ngettext(one, many, count))
 
 
-def pgettext(context: str, message: str) -> str:
-    """Return the message in the current language; `context` tells equal English words with different meanings apart."""
-    return spelled(_catalogue(language()).pgettext(context, message))
-
-
 def sentences(*parts: str) -> str:
     """Join sentences, with a space if the language has one."""
     return ("" if language() == "zh" else " ").join(part for part in parts if part)

@@ -19,7 +19,6 @@ import inplace_magic
 from inplace_magic.analysis.lanes import lanes_of
 from inplace_magic.render import to_mimebundle
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.places import fitting
 from inplace_magic.report import Report
 from inplace_magic.source.remembered import for_the_same_lines
 
@@ -61,7 +60,7 @@ def test_a_weight_that_every_step_saves_and_writes_takes_no_more_per_step_in_a_l
     counts = []
     for calls in LENGTHS:
         reading = Reading(shapes.record(shapes.training_loop(calls))())
-        known = reading.story, reading.graph, reading.kept
+        known = reading.story, reading.graph
         count, lanes = work(lambda known=known: lanes_of(*known))
         assert any(len(lane.kept) > calls // 20 and len(lane.marks) > calls // 20 for lane in lanes)
         counts.append(count)
@@ -86,11 +85,6 @@ def test_of_very_long_files_only_the_last_ones_are_kept() -> None:
     for lines in files + files[-8:] + files[:1]:
         listing_of(lines)
     assert read == [*map(str, range(12)), "0"]
-
-
-def test_a_text_that_is_far_too_long_is_cut_with_no_more_work_than_one_that_is_a_little_too_long() -> None:
-    assert fitting("x" * 5_000, 60, 10) == fitting("x" * 11, 60, 10) == "xxxxxxxx…"
-    assert work(lambda: fitting("x" * 5_000, 60, 10))[0] <= work(lambda: fitting("x" * 20, 60, 10))[0]
 
 
 @pytest.mark.parametrize("name", shapes.SHAPES)

@@ -48,14 +48,8 @@ class Backwards(Accesses):
     def reached(self, roots: Iterable[int]) -> set[int]:
         """Return the nodes that backward from `roots` can come to."""
         nodes = self.nodes
-        seen: set[int] = set()
-        todo = [root for root in roots if root in nodes]
-        while todo:
-            number = todo.pop()
-            if number not in seen:
-                seen.add(number)
-                todo += [behind for behind in nodes[number].next if behind in nodes and behind not in seen]
-        return seen
+        known = (root for root in roots if root in nodes)
+        return _closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
 
     def descendants(self, nodes: set[int]) -> set[int]:
         """Return the nodes from which backward comes to one of `nodes`, themselves included."""

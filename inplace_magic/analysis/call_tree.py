@@ -78,7 +78,7 @@ def lines_of(branch: Branch) -> tuple[int, int] | None:
     sites = [call.site for call in branch.calls]
     if any(site is None for site in sites):
         return None
-    places = {(site.cell, site.file, site.function) for site in sites if site is not None}
+    places = {site.whose for site in sites if site is not None}
     lines = [site.line for site in sites if site is not None]
     return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
 

@@ -12,7 +12,6 @@ from typing import Literal
 
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.filled import filled
-from inplace_magic.record.trace import Trace
 
 EffectKind = Literal["created", "viewed", "mutated", "reshaped", "returned"]
 """``created``: new storage. ``viewed``: another tensor on the storage of an input. ``mutated``: the same tensor,
@@ -72,11 +71,6 @@ def effects_of(call: CallEvent) -> tuple[Effect, ...]:
         written.add(output.tensor)
         rows.append(_of_output(call, output, inputs))
     return tuple(rows)
-
-
-def effects(trace: Trace) -> tuple[Effect, ...]:
-    """Return the rows of :func:`effects_of` for every call, in the order in which the calls began."""
-    return tuple(row for call in trace.calls for row in effects_of(call))
 
 
 def _of_output(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> Effect:

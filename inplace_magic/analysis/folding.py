@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import layers_path, lines_of
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut, cut_of
+from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut
 from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path, passes_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, has_hole
 from inplace_magic.analysis.vertices import Edge
@@ -29,20 +29,18 @@ def folded(
         keep: keys of vertices that must be drawn themselves.
         expanded: keys of folds to open, whatever the limit says.
     """
-    return _Folding(cut_of(groups, keep=keep, expanded=expanded, limit=limit)).result()
+    return _Folding(Cut(groups, keep=keep, expanded=expanded, limit=limit)).result()
 
 
 class _Folding:
     def __init__(self, cut: Cut) -> None:
-        groups = cut.groups
-        self.cut = cut
-        self.graph, self.top = groups.graph, cut.top
-        self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
+        self.cut, self.graph = cut, cut.groups.graph
+        self.tensors, self.makers, self.made = cut.tensors, cut.makers, cut.made
 
     def result(self) -> FoldedGraph:
         closed: list[Branch] = []
         frames: list[Branch] = []
-        self._walk(self.top, closed, frames)
+        self._walk(self.cut.top, closed, frames)
         inside: dict[str, str] = {}
         for branch in closed:
             inside.update(dict.fromkeys(map(_key, branch.calls), branch.key))

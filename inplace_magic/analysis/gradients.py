@@ -66,6 +66,7 @@ class Gradients:
         self._story = story
         self._known: dict[int, History] = {}
         self._leaves_of: dict[int, frozenset[int]] = {}
+        self._movers: dict[int, list[CallEvent]] = {}
 
     @cached_property
     def histories(self) -> list[History]:
@@ -96,15 +97,17 @@ class Gradients:
     def moved(self, leaf: int, since: int, until: int) -> CallEvent | None:
         """Return the first call, of those from `since` to before `until`, that moved a leaf by its values, as steps
         do."""
-        meta = self._story.observations.get(leaf)
-        writes = self._story.writes_to_storage.get(meta.storage, ()) if meta and meta.storage is not None else ()
-        for place in range(bisect_left(writes, since, key=lambda write: write[0].index), len(writes)):
-            call = writes[place][0]
-            if call.index >= until:
-                return None
-            if not call.does("overwrites"):
-                return call
-        return None
+        calls = self._moving(leaf)
+        place = bisect_left(calls, since, key=attrgetter("index"))
+        return calls[place] if place < len(calls) and calls[place].index < until else None
+
+    def _moving(self, leaf: int) -> list[CallEvent]:
+        """Return the calls that moved a leaf by its values, oldest first."""
+        if leaf not in self._movers:
+            meta = self._story.observations.get(leaf)
+            writes = self._story.writes_to_storage.get(meta.storage or 0, ()) if meta is not None else ()
+            self._movers[leaf] = [call for call, _mutation in writes if not call.does("overwrites")]
+        return self._movers[leaf]
 
     @cached_property
     def _leaves(self) -> dict[int, int]:
@@ -139,11 +142,8 @@ class Gradients:
 
     def _moves(self, leaf: int | None, reads: list[int]) -> Iterator[GradientEvent]:
         """Yield the calls that moved a leaf after somebody had read its gradient, since the leaf was moved last."""
-        meta = self._story.observations.get(leaf) if leaf is not None else None
         last, place = -1, 0
-        for call, _mutation in self._story.writes_to_storage.get(meta.storage or 0, ()) if meta is not None else ():
-            if call.does("overwrites"):
-                continue
+        for call in self._moving(leaf) if leaf is not None else ():
             while place < len(reads) and reads[place] <= last:
                 place += 1
             if place < len(reads) and reads[place] <= call.index and call.index not in self._story.stepping_calls:

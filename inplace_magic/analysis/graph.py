@@ -6,19 +6,17 @@ What its vertices and arrows are: :mod:`inplace_magic.analysis.vertices`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from inplace_magic.analysis.effects import Effect, effects_of
-from inplace_magic.analysis.naming.bindings import names_of
-from inplace_magic.analysis.saved import tensors_of_saved
+from inplace_magic.analysis.effects import Effect
+from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.tree.module_names import ModuleNames
 from inplace_magic.analysis.vertices import CallVertex, Edge, EdgeKind, Origin, TensorVertex
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
-from inplace_magic.record.trace import Trace
 
 HUB = 12
 """A vertex with more arrows than this is a hub."""
@@ -40,25 +38,13 @@ class AutogradGraph:
     """Saved tensors that no vertex stands for: packed by hooks, or kept by a node from before the watch."""
 
     @classmethod
-    def from_trace(
-        cls,
-        trace: Trace,
-        names: dict[int, str] | None = None,
-        kept: Sequence[int | None] | None = None,
-        effects: dict[int, tuple[Effect, ...]] | None = None,
-    ) -> AutogradGraph:
-        """Return the graph of a trace. Calls that gave no tensor are left out, unless they raised.
-
-        Args:
-            names: what :func:`names_of` gives for it, if that is known already.
-            kept: the same of :func:`tensors_of_saved`.
-            effects: the same of :attr:`.Story.effects`.
-        """
-        builder = _Builder(trace, names_of(trace) if names is None else names, effects)
-        for call in trace.calls:
+    def of(cls, story: Story) -> AutogradGraph:
+        """Return the graph of a trace. Calls that gave no tensor are left out, unless they raised."""
+        builder = _Builder(story)
+        for call in story.trace.calls:
             if call.kind != "query" or call.error is not None:
                 builder.add_call(call)
-        for saved, tensor in zip(trace.saved, tensors_of_saved(trace) if kept is None else kept, strict=True):
+        for saved, tensor in zip(story.trace.saved, story.saved_tensors, strict=True):
             builder.add_saved(saved, tensor)
         return builder.graph()
 
@@ -98,11 +84,10 @@ class AutogradGraph:
 class _Builder:
     """Walks the calls once and remembers the newest version of each tensor."""
 
-    def __init__(self, trace: Trace, names: dict[int, str], effects: dict[int, tuple[Effect, ...]] | None) -> None:
-        self.effects = effects
-        self.names = names
+    def __init__(self, story: Story) -> None:
+        trace = story.trace
+        self.effects, self.names, self.nodes = story.effects, story.best_names, story.nodes
         self.modules = ModuleNames(trace)
-        self.nodes = {node.node: node for node in trace.nodes}
         self.born = {storage.storage: storage.born for storage in trace.storages}
         self.made = grouped((node.call, node.name) for node in trace.nodes if not node.does("accumulates"))
         self.tensors: dict[str, TensorVertex] = {}
@@ -129,7 +114,7 @@ class _Builder:
                 parameters.append(self.names[facts.tensor])
         for source in given.values():
             self.edges[_edge(Edge, (source, key, "data", ""))] = None
-        rows = effects_of(call) if self.effects is None else self.effects[call.index]
+        rows = self.effects[call.index]
         for row in rows:
             if row.mutation is not None and row.before is None and row.tensor in self.newest:
                 self.join(self.newest[row.tensor], key, "data")

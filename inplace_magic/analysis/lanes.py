@@ -7,8 +7,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
@@ -72,14 +71,13 @@ class _Lane:
     nbytes: int | None = None
 
 
-def lanes_of(story: Story, graph: AutogradGraph, kept: Sequence[int | None]) -> tuple[Lane, ...]:
+def lanes_of(story: Story, graph: AutogradGraph) -> tuple[Lane, ...]:
     """Return the lanes of a trace, in the order in which their storages were first met.
 
     Args:
         graph: its graph, for the keys of vertices.
-        kept: what :func:`tensors_of_saved` gives for it.
     """
-    return _Builder(story, graph).lanes(keepings_of(story, graph, kept))
+    return _Builder(story, graph).lanes(keepings_of(story, graph))
 
 
 class _Builder:
@@ -123,9 +121,7 @@ class _Builder:
     def see(self, facts: TensorMetadata, call: int) -> str:
         tensor, counter = facts.tensor, facts.counter
         key = f"T{tensor}" if facts.storage is None else f"S{facts.storage}"
-        lane = self.found.get(key)
-        if lane is None:
-            lane = self.found[key] = _Lane()
+        lane = self.lane(key)
         lane.tensors[tensor] = None
         if call > lane.last:
             lane.last = call
@@ -177,7 +173,7 @@ class _Builder:
             call.callsite,
             passes=call.passes,
         )
-        lane = self.found.get(key) or self.lane(key)
+        lane = self.lane(key)
         if call.index > lane.last:
             lane.last = call.index
         lane.marks.append(mark)
@@ -185,12 +181,9 @@ class _Builder:
     def add_move(self, call: CallEvent, facts: TensorMetadata, key: str) -> None:
         old = f"T{facts.tensor}" if facts.storage is None else f"S{facts.storage}"
         vertex = self.vertices.get((call.index, facts.tensor), "")
-        mark = Mark(
-            call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite, to=key
-        )
-        self.lane(old).marks.append(mark)
-        if old != key:
-            self.lane(key).marks.append(replace(mark, to=""))
+        mark = Mark(call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite)
+        for lane in dict.fromkeys((old, key)):
+            self.lane(lane).marks.append(mark)
         self.lane(key).tensors[facts.tensor] = None
         self.lane_of[facts.tensor] = key
 
@@ -199,7 +192,7 @@ class _Builder:
         if old is None or new is None:
             return
         vertex = self.vertices.get((row.call, row.after), "")
-        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name, to=new)
+        mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name)
         self.lane(old).marks.append(mark)
         if new != old:
             self.lane(old).left.setdefault(row.name, site)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,6 +10,7 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 
 MarkKind = Literal["created", "viewed", "mutated", "uncounted", "unseen", "reshaped", "moved", "rebound", "raised"]
@@ -39,8 +39,6 @@ class Mark:
     site: Callsite | None = None
     name: str = ""
     """``rebound``: the name."""
-    to: str = ""
-    """``rebound``, ``moved``: the lane that the name, or the tensor, went to."""
     passes: int = 1
     """As :attr:`.CallEvent.passes`."""
 
@@ -55,8 +53,8 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
     then.
 
     A weight that every step reads and the optimizer writes has as many marks as keepings, so these are not held against
-    each other: of the keepings that began before a write, it is enough to know the one that lasts longest, and the one
-    that lasts longest of those on another counter.
+    each other: of the keepings that began before a write, it is enough to know the one of each counter that lasts
+    longest.
 
     Args:
         marks: of one lane; the writes among them in the order of time.
@@ -64,22 +62,17 @@ def judged(marks: list[Mark], kept: list[Keeping]) -> list[Mark]:
     """
     found: list[Mark] = []
     waiting = deque(keeping for keeping in kept if keeping.counter is not None)
-    counter: int | None = None
-    longest = on_another = -1.0
+    longest: dict[int | None, float] = {}
+    """By counter: until when something on it was kept."""
     for mark in marks:
         if mark.kind != "mutated" or mark.counter is None:
             found.append(mark)
             continue
         while waiting and waiting[0].call < mark.call:
             keeping = waiting.popleft()
-            if keeping.counter == counter:
-                longest = max(longest, keeping.unbroken_until)
-            elif keeping.unbroken_until > longest:
-                counter, longest, on_another = keeping.counter, keeping.unbroken_until, longest
-            else:
-                on_another = max(on_another, keeping.unbroken_until)
-        passed = mark.call <= (on_another if mark.counter == counter else longest)
-        found.append(replace(mark, kind="uncounted") if passed else mark)
+            longest[keeping.counter] = max(longest.get(keeping.counter, -1.0), keeping.unbroken_until)
+        longest = {counter: until for counter, until in longest.items() if until >= mark.call}
+        found.append(replace(mark, kind="uncounted") if longest.keys() - {mark.counter} else mark)
     return found
 
 
@@ -99,7 +92,6 @@ class Keeping:
     names: tuple[str, ...]
     """The node's own names for what it keeps: ``result``."""
     version: int | None
-    tensor: int | None
     counter: int | None = None
     reads: tuple[int, ...] = ()
     """Indexes of the backwards that went through the node without an error while it kept this."""
@@ -121,17 +113,16 @@ class Keeping:
 _keeping = filled(Keeping)
 
 
-def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None]) -> dict[int, list[Keeping]]:
+def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
     """Return the keepings of every storage, in the order in which they began.
 
     Args:
         graph: its graph, for the keys of vertices.
-        tensors: what :func:`tensors_of_saved` gives for it.
     """
     vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}
-    for saved, tensor in zip(story.trace.saved, tensors, strict=True):
+    for saved in story.trace.saved:
         node = story.nodes.get(saved.node)
         if saved.storage is None or node is None:
             continue
@@ -150,16 +141,13 @@ def keepings_of(story: Story, graph: AutogradGraph, tensors: Sequence[int | None
             node.name,
             (saved.name,),
             saved.version,
-            tensor,
             saved.counter,
             tuple([run for run in runs if until is None or run <= until]),
             until,
             end,
             vertices.get((f"C{node.call}", f"{node.name}.{saved.name}"), ""),
         )
-    by_storage: dict[int, list[Keeping]] = {}
-    for (storage, _), keeping in found.items():
-        by_storage.setdefault(storage, []).append(keeping)
+    by_storage = grouped((storage, keeping) for (storage, _), keeping in found.items())
     for keepings in by_storage.values():
         keepings.sort(key=lambda keeping: keeping.call)
     return by_storage

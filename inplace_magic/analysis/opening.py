@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 
@@ -60,72 +60,52 @@ def groups_of(graph: AutogradGraph, holes: Sequence[Hole] = ()) -> CallGroups:
     return CallGroups(graph, chunked(call_tree(graph.calls)), tensors, makers, made, holes)
 
 
-@dataclass(slots=True)
-class Cut:
-    """What is open of a graph's groups, and how."""
+_Group = tuple[Branch, list[Branch]]
+"""A group with the parts that stand for it when it is open."""
 
-    groups: CallGroups
-    keep: frozenset[str]
-    """Keys of the calls that must be drawn themselves, and of the versions that nobody made."""
-    top: list[Branch]
-    """The outermost groups."""
-    whole: dict[str, tuple[str, str]]
-    """Of an overview: path and class of the calls that are modules; empty where lines of code are drawn."""
-    opened: dict[str, tuple[Branch, list[Branch]]] = field(default_factory=dict)
-    """By key: a group that is open, and its parts."""
-    more: set[str] = field(default_factory=set)
-    """Keys of the boxes of passes of a loop of which another one is shown."""
+
+class Cut:
+    """What is open of a graph's groups, and how.
+
+    Args:
+        keep: keys of vertices that must be drawn themselves.
+        expanded: keys of groups to open, whatever the limit says.
+    """
+
+    def __init__(self, groups: CallGroups, *, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
+        calls = groups.graph.calls
+        self.groups = groups
+        self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
+        self.keep = frozenset(self.makers.get(key, key) for key in keep)
+        """Keys of the calls that must be drawn themselves, and of the versions that nobody made."""
+        self.whole = whole_modules(calls) if limit <= OVERVIEW else {}
+        """Of an overview: path and class of the calls that are modules; empty where lines of code are drawn."""
+        self.top = parts_of_overview(groups.top, self.whole, joined=False) if self.whole else groups.top
+        """The outermost groups."""
+        self.more: set[str] = set()
+        """Keys of the boxes of passes of a loop of which another one is shown."""
+        self._opened: dict[str, _Group] = {}
+        self._closed: set[str] = set()
+        """Layers that would be most of the picture."""
+        self._examples: set[str] = set()
+        """Of an overview: the first layers of lists, which are open where the list is."""
+        self._expanded = frozenset(expanded)
+        self._tracks = any(call.nodes for call in calls)
+        self._deep = limit > LIMIT
+        """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
+        readers = Counter(edge.source for edge in groups.graph.edges if edge.kind == "data")
+        given = (vertex for key, vertex in self.tensors.items() if key not in self.makers)
+        shared = sum(readers[vertex.key] > 1 or vertex.is_variable for vertex in given)
+        self._open(self.top, shared + sum(map(self._cost, self.top)), limit)
 
     def shown(self, branch: Branch) -> list[Branch] | None:
         """Return the parts that stand for a group when it is open; None where it is closed."""
-        known = self.opened.get(branch.key)
+        known = self._opened.get(branch.key)
         return known[1] if known is not None and known[0] is branch else None
 
     def is_framed(self, branch: Branch) -> bool:
         """True if an open group has a name around its parts."""
         return branch.kind in ("loop", "run") and branch.key not in self.more
-
-
-def cut_of(groups: CallGroups, *, keep: Collection[str], expanded: Collection[str], limit: int) -> Cut:
-    """What to open.
-
-    Args:
-        groups: what to draw, as :func:`groups_of` gives it.
-        keep: keys of vertices that must be drawn themselves.
-        expanded: keys of groups to open, whatever the limit says.
-    """
-    opening = _Opening(groups, keep, expanded, limit)
-    opening.open_all(limit)
-    return opening.cut
-
-
-_Group = tuple[Branch, list[Branch]]
-"""A group with the parts that stand for it when it is open."""
-
-
-class _Opening:
-    def __init__(self, groups: CallGroups, keep: Collection[str], expanded: Collection[str], limit: int) -> None:
-        self.graph = groups.graph
-        self.whole = whole_modules(self.graph.calls) if limit <= OVERVIEW else {}
-        self.top = parts_of_overview(groups.top, self.whole, joined=False) if self.whole else groups.top
-        self.tensors, self.makers, self.made = groups.tensors, groups.makers, groups.made
-        self.expanded = frozenset(expanded)
-        self.keep = frozenset(self.makers.get(key, key) for key in keep)
-        self.tracks = any(call.nodes for call in self.graph.calls)
-        self.cut = Cut(groups, self.keep, self.top, self.whole)
-        self.opened, self.more = self.cut.opened, self.cut.more
-        self.closed: set[str] = set()
-        """Layers that would be most of the picture."""
-        self.examples: set[str] = set()
-        """Of an overview: the first layers of lists, which are open where the list is."""
-        self.deep = limit > LIMIT
-        """More is asked for than a reader takes in at once: then further passes of a loop open like the first."""
-
-    def open_all(self, limit: int) -> None:
-        readers = Counter(edge.source for edge in self.graph.edges if edge.kind == "data")
-        given = (vertex for key, vertex in self.tensors.items() if key not in self.makers)
-        shared = sum(readers[vertex.key] > 1 or vertex.is_variable for vertex in given)
-        self._open(self.top, shared + sum(map(self._cost, self.top)), limit)
 
     def _open(self, level: list[Branch], boxes: int, limit: int) -> None:
         while level:
@@ -146,13 +126,12 @@ class _Opening:
                     some = [*some, pair]
             level = []
             for branch, parts in (*must, *some):
-                self.opened[branch.key] = branch, parts
+                self._opened[branch.key] = branch, parts
                 level += parts
             for branch, parts in groups:
-                known = self.opened.get(branch.key)
-                if branch.key in self.expanded and (known is None or known[0] is not branch):
+                if branch.key in self._expanded and self.shown(branch) is None:
                     # What was asked for is open besides: no other box opens or closes because of it.
-                    self.opened[branch.key] = branch, parts
+                    self._opened[branch.key] = branch, parts
                     self._open(parts, sum(map(self._cost, parts)), limit)
 
     def _in_order(self, branch: Branch, parts: list[Branch]) -> _Group:
@@ -162,12 +141,12 @@ class _Opening:
         their order, or in one box where they are many.
         """
         first = branch.parts[0] if branch.kind == "loop" else branch
-        if self.deep or self.whole or not are_layers(branch) or any(map(self._is_kept, branch.parts)):
+        if self._deep or self.whole or not are_layers(branch) or any(map(self._is_kept, branch.parts)):
             return branch, parts
         if 2 * self._growth((first, self._parts(first))) < LIMIT or self._writes(first):
             return branch, parts
         few = len(branch.parts) < FEW
-        self.closed.update(map(_key, branch.parts if few else (branch,)))
+        self._closed.update(map(_key, branch.parts if few else (branch,)))
         return branch, list(branch.parts) if few else parts
 
     def _writes(self, branch: Branch) -> bool:
@@ -178,7 +157,7 @@ class _Opening:
         growth = sum(map(self._cost, parts)) - 1
         if self.whole and are_layers(branch) and self._may(parts[0]):
             # The first layer beside the others says nothing while it is as closed as they are.
-            self.examples.add(parts[0].key)
+            self._examples.add(parts[0].key)
             growth += self._growth((parts[0], self._parts(parts[0])))
         return growth
 
@@ -193,7 +172,7 @@ class _Opening:
         for pair in groups:
             if pair[0].kind == "run" and pair[0].step.path:
                 first.setdefault(pair[0].step.name, pair)
-        for branch in (*(branch for branch, _parts in self.opened.values()), *(pair[0] for pair in chosen)):
+        for branch in (*(branch for branch, _parts in self._opened.values()), *(pair[0] for pair in chosen)):
             if branch.kind == "run":
                 first.pop(branch.step.name, None)
         return list(first.values())
@@ -201,8 +180,8 @@ class _Opening:
     def _may(self, branch: Branch) -> bool:
         if self.whole and not runs_modules(branch, self.whole, inside=True):
             return False
-        return (self.deep or branch.key not in self.more | self.closed) and (
-            not self.tracks or any(call.nodes for call in branch.calls)
+        return (self._deep or branch.key not in self.more | self._closed) and (
+            not self._tracks or any(call.nodes for call in branch.calls)
         )
 
     def _alone(self, group: _Group, boxes: int) -> bool:
@@ -210,12 +189,9 @@ class _Opening:
         branch = group[0]
         if not self.whole or not self._may(branch) or boxes + self._growth(group) > LIMIT:
             return False
-        if branch.key in self.examples or not is_module(branch, self.whole):
+        if branch.key in self._examples or not is_module(branch, self.whole):
             return branch.kind in ("run", "loop", "pass")
         return boxes <= _HARDLY_ANY
-
-    def _must(self, branch: Branch) -> bool:
-        return branch.key in self.expanded or self._is_kept(branch)
 
     def _is_kept(self, branch: Branch) -> bool:
         return bool(self.keep) and not self.keep.isdisjoint(map(_key, branch.calls))
@@ -229,7 +205,7 @@ class _Opening:
         if branch.kind != "loop":
             parts = parts_of_overview(branch.parts, self.whole, joined=True) if self.whole else branch.parts
             return chunked(parts)
-        wanted = [self._must(each) for each in branch.parts]
+        wanted = [each.key in self._expanded or self._is_kept(each) for each in branch.parts]
         if not any(wanted):
             wanted[0] = True
         parts = []

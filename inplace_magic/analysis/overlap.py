@@ -1,9 +1,9 @@
 """Do two regions of one storage meet, and does an op read an element that it writes for another position?
 
-Whether two regions meet is decided exactly: by whether their distance can be made of steps along their dimensions. For
-the other question two regions of one form are told by their distance; others are compared element by element on a
-clipped copy: every dimension is cut to a few entries, with the true offsets and strides. What is found is therefore
-real; what is not found may still exist in a large tensor.
+Whether two regions meet is decided exactly: by whether their distance can be made of steps along their dimensions. So
+is the other question of two regions of one form; others are compared element by element on a clipped copy: every
+dimension is cut to a few entries, with the true offsets and strides. What is found is therefore real; what is not found
+may still exist in a large tensor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 from inplace_magic.record.autograd import SavedTensor
@@ -71,21 +71,12 @@ def reach_of_write(call: CallEvent, mutation: Mutation) -> Region | None:
 
 @lru_cache(maxsize=4096)
 def may_meet(one: Region | None, other: Region | None) -> bool:
-    """True if two regions share an element; True as well where that cannot be told."""
+    """True if two regions share an element: if their distance can be made of steps along their dimensions. True as well
+    where that cannot be told, or takes too long."""
     if one is None or other is None:
         return True
     if _empty(one) or _empty(other):
         return False
-    (low, high), (other_low, other_high) = _bounds(one), _bounds(other)
-    if high < other_low or other_high < low:
-        return False
-    return _cross(one, other)
-
-
-def _cross(one: Region, other: Region) -> bool:
-    """Return the same for regions that reach into each other, such as every second weight and the weights between them:
-    whether their distance can be made of steps along their dimensions. True as well where that takes too long to
-    tell."""
     steps: dict[int, tuple[int, int]] = {}
     for region, sign in ((one, 1), (other, -1)):
         for size, stride in zip(region.shape, region.strides, strict=True):
@@ -130,7 +121,7 @@ def _adds_up(distance: int, dimensions: list[tuple[int, int, int]], left: list[i
 @lru_cache(maxsize=4096)
 def lies_within(one: Region | None, other: Region | None) -> bool:
     """True if a region is known to have no element outside another one."""
-    if one is None or other is None or _count(one) > _MOST or _count(other) > _MOST:
+    if one is None or other is None or max(math.prod(one.shape), math.prod(other.shape)) > _MOST:
         return one is not None and one == other
     return one == other or {offset for _, offset in _elements(one)} <= {offset for _, offset in _elements(other)}
 
@@ -156,7 +147,10 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
     steps = tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides, strict=True))
     moved = read.offset - written.offset
     if moved and sizes == written.shape and strides == written.strides and all(strides):
-        return _lie_apart(moved, sorted(zip(strides, sizes, strict=True), reverse=True))
+        dimensions = sorted(
+            ((abs(stride), 1 - size, size - 1) for size, stride in zip(sizes, strides, strict=True)), reverse=True
+        )
+        return bool(_adds_up(moved, dimensions, [_MOST_TRIED]))
     writes = {offset: at for at, offset in _elements(Region(written.offset, shape, written.strides))}
     reads = dict(_elements(Region(read.offset, shape, steps)))
     if copied:
@@ -164,34 +158,18 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
     return any(writes.get(offset, at) != at for at, offset in reads.items())
 
 
-def _lie_apart(distance: int, dimensions: list[tuple[int, int]]) -> bool:
-    """True if two positions of one region lie so many elements apart.
-
-    Args:
-        dimensions: (stride, size) of each, the largest stride first.
-    """
-    if not dimensions:
-        return distance == 0
-    (stride, size), *rest = dimensions
-    reach = sum((other - 1) * step for step, other in rest)
-    first = max(1 - size, -((reach - distance) // stride))
-    last = min(size - 1, (distance + reach) // stride)
-    return any(_lie_apart(distance - steps * stride, rest) for steps in range(first, last + 1))
-
-
 @lru_cache(maxsize=4096)
 def writes_one_element_twice(region: Region) -> bool:
     """True if two positions of the region are one element, as in an expanded tensor, or in overlapping frames."""
-    moving = [(size, abs(stride)) for size, stride in zip(region.shape, region.strides, strict=True) if size > 1]
-    if _empty(region) or not all(stride for _, stride in moving):
+    moving = [(abs(stride), size - 1) for size, stride in zip(region.shape, region.strides, strict=True) if size > 1]
+    if _empty(region) or not all(stride for stride, _most in moving):
         return not _empty(region)
-    for (size, stride), (other, step) in combinations(moving, 2):
-        both = math.lcm(stride, step)
-        if both // stride < size and both // step < other:
-            return True
-    clipped = Region(region.offset, tuple(min(size, _clip(len(region.shape))) for size in region.shape), region.strides)
-    offsets = [offset for _, offset in _elements(clipped)]
-    return len(offsets) != len(set(offsets))
+    dimensions = [(stride, -most, most) for stride, most in sorted(moving, reverse=True)]
+    # One of them is the outermost in which the two positions differ.
+    return any(
+        _adds_up(0, [(stride, 1, most), *dimensions[place + 1 :]], [_MOST_TRIED])
+        for place, (stride, _fewest, most) in enumerate(dimensions)
+    )
 
 
 def repeats_elements(meta: TensorMetadata) -> bool:
@@ -227,18 +205,6 @@ def _clip(dimensions: int) -> int:
 def _elements(region: Region) -> Iterator[tuple[tuple[int, ...], int]]:
     for at in product(*map(range, region.shape)):
         yield at, region.offset + sum(i * stride for i, stride in zip(at, region.strides, strict=True))
-
-
-def _bounds(region: Region) -> tuple[int, int]:
-    reach = [(size - 1) * stride for size, stride in zip(region.shape, region.strides, strict=True)]
-    return region.offset + sum(min(0, r) for r in reach), region.offset + sum(max(0, r) for r in reach)
-
-
-def _count(region: Region) -> int:
-    count = 1
-    for size in region.shape:
-        count *= size
-    return count
 
 
 def _empty(region: Region) -> bool:

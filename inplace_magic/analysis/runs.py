@@ -27,25 +27,20 @@ class Runs:
             caller: the place that began the run, one of those that led to the call.
             inside: a place in the function that ran, where the place may call several, as ``layer(x)`` in a loop does.
         """
-        function = (inside.function, inside.cell, inside.file) if inside is not None else None
+        function = inside.whose if inside is not None else None
         known = self._last.get((caller, function))
         if known is None or not known[0] <= index <= known[1]:
-            known = self._last[caller, function] = self._run_of(index, caller, inside, known)
+            known = self._last[caller, function] = self._run_of(index, caller, inside)
         return known if known[1] - known[0] <= LONGEST else None
 
-    def _run_of(
-        self, index: int, caller: Callsite, inside: Callsite | None, before: tuple[int, int] | None
-    ) -> tuple[int, int]:
-        """Return the run, or so much of it as shows that it is too long."""
+    def _run_of(self, index: int, caller: Callsite, inside: Callsite | None) -> tuple[int, int]:
+        """Return the run, or so much of it as shows that it is too long: forwards first, since rules ask for one call
+        after the other."""
         first = last = index
-        while last - first <= LONGEST and _is_within(self.calls.get(first - 1), caller, inside):
-            first -= 1
-            if before is not None and before[0] <= first <= before[1]:
-                first = before[0]  # what was found before is a part of it, and was too long
         while last - first <= LONGEST and _is_within(self.calls.get(last + 1), caller, inside):
             last += 1
-            if before is not None and before[0] <= last <= before[1]:
-                last = before[1]
+        while last - first <= LONGEST and _is_within(self.calls.get(first - 1), caller, inside):
+            first -= 1
         return first, last
 
 

@@ -7,15 +7,18 @@ layout. Views of one base share a counter, so of the tensors on that counter the
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.trace import Trace
+
+if TYPE_CHECKING:
+    from inplace_magic.analysis.story import Story
 
 Origin = Literal["leaf", "input", "output", "clone of the input", "made for backward", "unknown"]
 """What a node keeps: a leaf such as a parameter, another input of its call, the call's output, a clone that autograd
@@ -79,14 +82,9 @@ def tensors_of_saved(trace: Trace) -> tuple[int | None, ...]:
     return tuple(found)
 
 
-def kept_for_backward(trace: Trace, tensors: Sequence[int | None] | None = None) -> tuple[Kept, ...]:
-    """Return every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes.
-
-    Args:
-        tensors: what :func:`tensors_of_saved` gives for it, if that is known already.
-    """
-    nodes = {node.node: node for node in trace.nodes}
-    calls = {call.index: call for call in trace.calls}
+def kept_for_backward(story: Story) -> tuple[Kept, ...]:
+    """Return every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes."""
+    trace, nodes, calls = story.trace, story.nodes, story.calls
     storages = {storage.storage: storage for storage in trace.storages}
     keepers: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for storage_of, number in dict.fromkeys((saved.storage, saved.node) for saved in trace.saved):
@@ -94,7 +92,7 @@ def kept_for_backward(trace: Trace, tensors: Sequence[int | None] | None = None)
             keepers[storage_of][nodes[number].name] += 1
     found: list[Kept] = []
     met: set[int] = set()
-    for saved, tensor in zip(trace.saved, tensors_of_saved(trace) if tensors is None else tensors, strict=True):
+    for saved, tensor in zip(trace.saved, story.saved_tensors, strict=True):
         node = nodes.get(saved.node)
         call = calls.get(node.call) if node is not None and node.call is not None else None
         storage = storages.get(saved.storage) if saved.storage is not None else None

@@ -15,7 +15,7 @@ from inplace_magic.analysis.effects import Effect, effects_of
 from inplace_magic.analysis.gradients import Gradients
 from inplace_magic.analysis.put_back import Restoration, restorations
 from inplace_magic.analysis.runs import Runs
-from inplace_magic.analysis.saved import told_by_the_call
+from inplace_magic.analysis.saved import tensors_of_saved, told_by_the_call
 from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
@@ -109,15 +109,19 @@ class Story(Writes):
     @cached_property
     def _first_seen(self) -> dict[int, int]:
         found: dict[int, int] = {}
-        for call in self.trace.calls:
-            for meta in (*call.inputs, *call.outputs, *call.mutated):
-                found.setdefault(meta.tensor, call.index)
+        for (tensor, _storage), index in self._first_seen_on.items():  # oldest first
+            found.setdefault(tensor, index)
         return found
 
     @cached_property
     def saved(self) -> tuple[SavedTensor, ...]:
         """All that the nodes saved, with the counters that only the saving calls tell."""
         return tuple(told_by_the_call(saved, self.nodes, self.calls) for saved in self.trace.saved)
+
+    @cached_property
+    def saved_tensors(self) -> tuple[int | None, ...]:
+        """For each of ``trace.saved`` the serial number of the tensor behind it; None where no tensor in sight is."""
+        return tensors_of_saved(self.trace)
 
     @cached_property
     def data_of(self) -> dict[int, list[int]]:

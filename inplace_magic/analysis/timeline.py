@@ -24,7 +24,7 @@ from inplace_magic.record.trace import Trace
 
 LANES = 12
 """Lanes that are shown; of more than these a sixth fewer, since some are left out anyway."""
-COLUMNS = 120
+COLUMNS = 72
 ROOMY = 30
 """Up to so many calls, every pass of a loop is shown."""
 SHORT = 8

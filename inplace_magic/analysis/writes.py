@@ -13,22 +13,9 @@ from inplace_magic.analysis.naming.known import KnownNames
 from inplace_magic.record.events import CallEvent, ForeignWrite, UnseenWrite
 from inplace_magic.record.grouped import grouped, grouped_by
 from inplace_magic.record.paths import is_gradient
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 
 _AT = attrgetter("at")
-Function = tuple[str, int | None, str | None]
-"""Qualified name, cell, file."""
-_FIRST_WRITES = 100
-"""Writes of a memory that are looked at for the names by which a function writes it."""
-
-
-@dataclass(frozen=True)
-class WrittenFirst:
-    """How a function wrote a memory among its first writes."""
-
-    paths: frozenset[str | None]
-    """The variables by which: ``self.mean``; None among them for what has none."""
-    statements: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -76,35 +63,14 @@ class Writes(Backwards, KnownNames):
         return self.bindings.written_name(write.call, write.mutation.tensor)
 
     @cached_property
-    def writing_in(self) -> dict[Function, list[tuple[Callsite, CallEvent]]]:
+    def writing_in(self) -> dict[Whose, list[tuple[Callsite, CallEvent]]]:
         """The lines and the calls that wrote in place, by the function of the line."""
-        found: dict[Function, list[tuple[Callsite, CallEvent]]] = {}
+        found: dict[Whose, list[tuple[Callsite, CallEvent]]] = {}
         for call in self.in_place:
             site = call.callsite
             if site is not None:
-                found.setdefault((site.function, site.cell, site.file), []).append((site, call))
+                found.setdefault(site.whose, []).append((site, call))
         return found
-
-    def written_first(self, storage: int | None) -> dict[Function, WrittenFirst]:
-        """How the functions that wrote a memory first did so."""
-        if storage not in self._written_first:
-            paths: dict[Function, set[str | None]] = {}
-            statements: dict[Function, set[str]] = {}
-            for call, _mutation in self.writes_to_storage.get(storage or 0, ())[:_FIRST_WRITES]:
-                if call.callsite is not None:
-                    function = call.callsite.function, call.callsite.cell, call.callsite.file
-                    written = (self.bindings.written_path(call, written.tensor) for written in call.mutations)
-                    paths.setdefault(function, set()).update(written)
-                    statements.setdefault(function, set()).add(call.callsite.statement)
-            self._written_first[storage] = {
-                function: WrittenFirst(frozenset(found), frozenset(statements[function]))
-                for function, found in paths.items()
-            }
-        return self._written_first[storage]
-
-    @cached_property
-    def _written_first(self) -> dict[int | None, dict[Function, WrittenFirst]]:
-        return {}
 
     @cached_property
     def added_to(self) -> dict[int, list[int]]:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inplace_magic.answering import marimo
-from inplace_magic.postmortem import Cell, Cells
+from inplace_magic.postmortem import Cell
 from inplace_magic.source.shells import cell_numbers, cells_in_order, running_shell
 
 
 def at_hand(
     error: BaseException, number: int | None = None, cells: Mapping[str, int] | None = None
-) -> tuple[Mapping[str, object], Cells]:
+) -> tuple[Mapping[str, object], tuple[Cell, ...]]:
     """Return the user's names, and the cells that had run when an error was raised.
 
     Args:
@@ -27,7 +27,7 @@ def at_hand(
         return shell.user_ns, _cells_of_shell(shell, files, number, cells or {})
     if names is not None:
         return names, _cells_of_marimo(files)
-    return vars(sys.modules["__main__"]), Cells()
+    return vars(sys.modules["__main__"]), ()
 
 
 def failed_cell(error: BaseException) -> int | None:
@@ -45,25 +45,25 @@ def _files(error: BaseException) -> Iterator[str]:
         step = step.tb_next
 
 
-def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> Cells:
+def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> tuple[Cell, ...]:
     """Return the cells up to the failed one, each as often as it ran."""
     names = {count: name for name, count in renamed.items()}
     known = [(count, names.get(count, name), text) for count, name, text in cells_in_order(shell)]
     numbers = {**cell_numbers(shell), **renamed}
     failed = next((name for name in files if name in numbers), None)
     if failed is None:
-        return Cells(tuple(Cell(name, count, text) for count, name, text in known))
+        return tuple(Cell(name, count, text) for count, name, text in known)
     if number is None:
         number = max((count for count, name, _text in known if name == failed), default=numbers[failed])
     text = next((text for count, _name, text in known if count == number), None)
     before = tuple(Cell(name, count, typed) for count, name, typed in known if count < number)
-    return Cells((*before, Cell(failed, number, text if text is not None else _cached(failed))))
+    return (*before, Cell(failed, number, text if text is not None else _cached(failed)))
 
 
-def _cells_of_marimo(files: list[str]) -> Cells:
+def _cells_of_marimo(files: list[str]) -> tuple[Cell, ...]:
     cells = [Cell(name, None, text) for name, text in marimo.cells()]
     failed = next((name for name in files if any(cell.filename == name for cell in cells)), None)
-    return Cells(tuple(sorted(cells, key=lambda cell: cell.filename == failed)))
+    return tuple(sorted(cells, key=lambda cell: cell.filename == failed))
 
 
 def _cached(filename: str) -> str:

@@ -29,13 +29,13 @@ class InplaceWatch(Watching, Callback):  # type: ignore[misc]  # of a library th
     """
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
-        self._run.begin()
+        self._begin_watching()
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
-        self._run.step()
+        self._step_is_done()
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
-        self._run.end()
+        self._end_watching()
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
-        self._run.end(exception)
+        self._end_watching(exception)

@@ -35,18 +35,18 @@ class InplaceWatch(Watching, TrainerCallback):  # type: ignore[misc]  # of a lib
     """
 
     def __enter__(self) -> InplaceWatch:
-        self._run.begin()
+        self._begin_watching()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._run.end(error)
+        self._end_watching(error)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if not self._run.running:
+        if not self._is_watching:
             text = _("inplace_magic: nothing is watched; write `with callback:` around `trainer.train()`.")
             print(text, file=sys.stderr)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        self._run.step()
+        self._step_is_done()

@@ -55,9 +55,8 @@ class CallsiteTable:
         self.chains: list[RawChain] = []
         self.modules: list[tuple[str, ...]] = []
         """Classes of the modules whose ``forward`` was running, outermost first, by number of the place."""
-        self.hooks: dict[int, bool] = {}
-        """By number of the place, where a module around it has hooks: whether it is the innermost one only, and another
-        module stands between it and the user's line."""
+        self.hooks: set[int] = set()
+        """Numbers of the places where a module around the call has hooks."""
         self._numbers: dict[tuple[int, ...], int] = {}
         """Of places by their paths, and by what is left of them when cut: (*chain, mark, *forwards, *marks)."""
         self._library: set[tuple[int, str, int, int]] = set()
@@ -228,12 +227,10 @@ class CallsiteTable:
         chain: list[int] = [path[0]]
         forwards: list[int] = []
         marks: list[int] = []
-        inside = 0
         for i in range(1, len(path), 2):
             if path[i + 1] < 0:
                 forwards.append(path[i])
                 marks.append(path[i + 1])
-                inside += len(chain) == 1
             else:
                 chain += path[i : i + 2]
         if len(chain) == 1:
@@ -248,7 +245,7 @@ class CallsiteTable:
             self.chains.append(tuple(chain))
             self.modules.append(tuple(class_of(self._codes[forward]) for forward in reversed(forwards)))
             if _HOOKED_MARK in marks:
-                self.hooks[number] = inside > 1 and marks[0] == _HOOKED_MARK and marks.count(_HOOKED_MARK) == 1
+                self.hooks.add(number)
         if len(path) <= _LONGEST_KNOWN:
             self._numbers[path] = number
         return number

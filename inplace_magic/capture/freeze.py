@@ -4,17 +4,17 @@ facts."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 import torch
 
 from inplace_magic.capture.frozen.calls import Freezer
-from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages
+from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages, position
 from inplace_magic.capture.frozen.writes import (
     frozen_foreign,
     frozen_unseen,
     local_names,
-    names_by_tensor,
     not_followed,
     site_at,
 )
@@ -25,9 +25,9 @@ from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.flagged import inplace_modules
-from inplace_magic.capture.torch.hooks.frozen_registrations import frozen_idle_steps, frozen_registrations
 from inplace_magic.capture.torch.module_names import module_names
 from inplace_magic.capture.witness import SharedMemory
+from inplace_magic.record.autograd import Registration
 from inplace_magic.record.blindness import (
     FORGOTTEN,
     NAMES_LIMITED,
@@ -65,7 +65,6 @@ def frozen_trace(
     sites = recorder.sites.resolve(sources)
     library = recorder.sites.library_expressions(sources)
     freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain, log.repeats)
-    names = names_by_tensor(namespace.names if log.unseen else ())
     packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
@@ -76,28 +75,27 @@ def frozen_trace(
     calls = tuple(once_each(made, "index"))
     records = once_each(chain(packed.nodes(), nodes.records), "serial")
     storages = once_each(chain(packed.storages(), identity.storages), "serial")
+    op_numbers, readings = log.op_numbers, recorder.meter.readings
+    if log.forgotten_ops:
+        readings = [replace(each, op=position(op_numbers, each.op)) for each in readings]
     return Trace(
         calls=calls,
         nodes=frozen_nodes(records, pending),
         saved=frozen_saved(records),
-        storages=frozen_storages(storages),
-        readings=tuple(recorder.meter.readings),
+        storages=frozen_storages(storages, op_numbers),
+        readings=tuple(readings),
         backwards=tuple(log.backwards),
-        idle_steps=tuple(frozen_idle_steps(log.idle_steps, sites)),
-        registrations=tuple(frozen_registrations(log.registrations, calls, sites)),
+        idle_steps=tuple([replace(step, callsite=site_at(site, sites)) for site, step in log.idle_steps]),
+        registrations=tuple(_telling(log.registrations, calls, sites)),
         ops=frozen_ops(log.ops),
-        unseen=tuple(
-            frozen_unseen(raw[1:], raw.record.counter.serial, sites, sources, names.get(raw.record.serial, ()))
-            for raw in log.unseen
-        ),
-        foreign=frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving),
+        unseen=tuple(frozen_unseen(log.unseen, sites, sources, namespace.names)),
+        foreign=tuple(frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving)),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
-        methods=tuple(recorder.methods.frozen(calls)),
-        holdings=tuple(recorder.holdings.frozen()),
+        methods=tuple(recorder.holdings.methods(calls)),
+        holdings=tuple(recorder.holdings.found),
         sources=sources.texts(),
         hooked_modules=namespace.hooked_modules,
-        hooked_calls=tuple(log.hooked),
         kept_by_hooks=tuple(log.kept),
         inplace_modules=inplace_modules(namespace.modules, sources),
         names=namespace.names,
@@ -114,11 +112,22 @@ def frozen_trace(
             *not_followed(log.beside, sources),
         ),
         threads_started=log.beside.threads,
-        processes_started=log.beside.processes,
         faults=tuple(log.faults),
         level=options.level,
         torch_version=torch.__version__,
     )
+
+
+def _telling(
+    given: list[tuple[int | None, Registration]], calls: Iterable[CallEvent], sites: list[Callsite]
+) -> Iterator[Registration]:
+    """Yield the registrations of parameters that replaced others, or lie where something with a history lay. A module
+    that makes its parameters and keeps them, as all do, tells nothing."""
+    metas = chain.from_iterable([(*call.inputs, *call.outputs) for call in calls] if given else ())
+    with_history = {meta.storage for meta in metas if meta.node is not None}
+    for site, entry in given:
+        if entry.replaced is not None or (entry.storage is not None and entry.storage in with_history):
+            yield replace(entry, callsite=site_at(site, sites))
 
 
 def _not_checked(shared: SharedMemory) -> Iterator[str]:

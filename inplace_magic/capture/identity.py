@@ -41,7 +41,7 @@ class IdentityMap:
         self._clock = clock
         self.shared = SharedMemory(check_values)
         self.ops: int | None = None
-        """How many operators have run; None where they are not seen."""
+        """How many operators have run, by which each has its number; None where they are not seen."""
         self.op: int | None = None
         """The operator whose outputs are being recorded."""
         self.tensors: dict[int, TensorRecord] = {}
@@ -53,8 +53,8 @@ class IdentityMap:
         """Live tensors that only operators have seen so far, by ``id``."""
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
         self._addresses = AddressIndex()
-        self.storages: list[Any] = []
-        """A :class:`StorageRecord` each, or what :mod:`.past.packed` left of it."""
+        self.storages: list[StorageRecord] = []
+        """Those that are not packed."""
         self._serial = 0
         self._storage_serial = 0
         self._counters = 0
@@ -81,17 +81,10 @@ class IdentityMap:
                     record.ended, record.ended_op = now, self.ops
             deaths.popleft()
 
-    def register(
-        self, tensor: torch.Tensor, *, born: int | None = None, aliases: TensorRecord | None = None
-    ) -> TensorRecord:
-        """Return the record of a tensor, a new one at first sight.
-
-        Args:
-            born: index of the call that made it, None when it existed before.
-            aliases: a record whose version counter it shares, if known.
-        """
+    def register(self, tensor: torch.Tensor) -> TensorRecord:
+        """Return the record of a tensor, a new one at first sight."""
         record = self.known(tensor)
-        return record if record is not None else self.enter(tensor, self.storage_of(tensor, born), aliases)
+        return record if record is not None else self.enter(tensor, self.storage_of(tensor))
 
     def known(self, tensor: torch.Tensor) -> TensorRecord | None:
         """Return the record of a tensor that was seen already."""
@@ -104,7 +97,11 @@ class IdentityMap:
     def enter(
         self, tensor: torch.Tensor, storage: StorageRecord | None, aliases: TensorRecord | None = None
     ) -> TensorRecord:
-        """Return a record for a tensor that has none yet."""
+        """Return a record for a tensor that has none yet.
+
+        Args:
+            aliases: a record whose version counter it shares, if known.
+        """
         key = id(tensor)
         counter = self._counter(tensor, storage, aliases)
         inside = self._inside.pop(key, None) if self._inside else None

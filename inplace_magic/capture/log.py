@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from inplace_magic.capture.beside import Beside
-from inplace_magic.capture.records import Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
+from inplace_magic.capture.records import Observation
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.record.autograd import AddedTo, Backward
+from inplace_magic.record.autograd import AddedTo, Backward, IdleStep, Registration
 from inplace_magic.record.events import Dropped, Kind, Region
 from inplace_magic.record.names import KeptByHook
 
@@ -53,53 +55,6 @@ def mutations_of(raw: RawCall) -> Any:
     return tuple([raw[i : i + EACH] for i in range(first, len(raw), EACH)])
 
 
-class RawForeignWrite(NamedTuple):
-    """Shared memory that changed between two calls."""
-
-    storage: StorageRecord
-    noticed: int
-    after_site: int | None
-    before_site: int | None
-    beside: bool
-    """Whether another thread of the user's ran meanwhile."""
-
-
-class RawUnseenWrite(NamedTuple):
-    """A version that moved between two looks at it."""
-
-    record: TensorRecord
-    before: int | None
-    after: int | None
-    noticed: int
-    after_site: int | None
-    before_site: int | None
-    beside: bool
-
-
-class RawIdleStep(NamedTuple):
-    """A step of an optimizer that left out parameters without a gradient."""
-
-    call: int
-    site: int | None
-    optimizer: str
-    parameters: int
-    held: tuple[int, ...]
-    moved: int
-
-
-class RawRegistration(NamedTuple):
-    """A parameter assigned to a module."""
-
-    call: int
-    site: int | None
-    module: int
-    name: str
-    tensor: int | None
-    storage: int | None
-    replaced: int | None
-    shared: bool
-
-
 RawOp = tuple[Any, ...]
 """(name, call, whether backward ran it, where the outputs begin, then serial numbers: of what it read or, as
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
@@ -131,16 +86,18 @@ class Log:
         """How many calls have begun."""
         self.calls: list[RawCall] = []
         self.ops: list[RawOp] = []
+        self.forgotten_ops = 0
+        self.older_ops: Sequence[int] = ()
+        """Numbers of the first ones in `ops`, where others between them were forgotten."""
         self.dropped: dict[int, Dropped] = {}
         """Values that a call's write did not keep, by its number."""
         self.uncertain: set[int] = set()
         """Numbers of the calls that may not have written what they are known to write."""
-        self.hooked: list[int] = []
-        """Numbers of the calls whose output a forward hook kept, see :mod:`.torch.hooks.hooked`."""
         self.kept: list[KeptByHook] = []
         self.backwards: list[Backward] = []
-        self.idle_steps: list[RawIdleStep] = []
-        self.registrations: list[RawRegistration] = []
+        self.idle_steps: list[tuple[int | None, IdleStep]] = []
+        """Each with the number of its place, as the next ones."""
+        self.registrations: list[tuple[int | None, Registration]] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []
@@ -163,6 +120,17 @@ class Log:
             if self.backwards[place].call == call:
                 self.backwards[place] = replace(self.backwards[place], added_to=added)
                 return
+
+    @property
+    def op_count(self) -> int:
+        """How many operators ran: the number that the next one gets."""
+        return len(self.ops) + self.forgotten_ops
+
+    @property
+    def op_numbers(self) -> Sequence[int]:
+        """The numbers of the operators that are kept."""
+        latest = range(len(self.older_ops) + self.forgotten_ops, self.op_count)
+        return [*self.older_ops, *latest] if self.older_ops else latest
 
     @property
     def ran(self) -> int:

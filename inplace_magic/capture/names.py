@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.naming.reach import Kinds, walk
+from inplace_magic.capture.naming.reach import Kinds, met_in
 from inplace_magic.capture.torch import describe
 from inplace_magic.record.names import TensorName
 
@@ -39,28 +39,14 @@ class Namespace:
 
 
 def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Namespace:
-    """Return every name of every tensor that the watch has met, shortest paths first, in the order of the namespace;
-    the NumPy arrays on the same memory; and the modules with forward hooks."""
+    """Return what the user's names reach: tensors that the watch has met, the NumPy arrays on their memory, modules."""
     identity.bury()
-    found: list[tuple[int, TensorName]] = []
+    names, modules = met_in(namespace, identity.known, TORCH_KINDS)
     arrays: dict[int, tuple[str, ...]] = {}
-    hooked: list[str] = []
-    modules: list[tuple[str, torch.nn.Module]] = []
     for name, value in list(namespace.items()):
-        if name.startswith("_"):
-            continue  # IPython's own history (`_`, `_3`) and the user's private names
-        if type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
+        if type(value).__name__ == "ndarray" and type(value).__module__ == "numpy" and not name.startswith("_"):
             storage = identity.storage_at(value.__array_interface__["data"][0], _CPU)
             if storage is not None:
                 arrays[storage.serial] = (*arrays.get(storage.serial, ()), name)
-        for depth, path, item in walk(name, value, TORCH_KINDS):
-            if isinstance(item, torch.nn.Module):
-                modules.append((path, item))
-                if vars(item).get("_forward_hooks"):
-                    hooked.append(path)
-                continue
-            record = identity.known(item)
-            if record is not None:
-                found.append((depth, TensorName(record.serial, path)))
-    found.sort(key=lambda entry: entry[0])
-    return Namespace(tuple(entry for _, entry in found), arrays, tuple(hooked), tuple(modules))
+    hooked = tuple(path for path, module in modules if vars(module).get("_forward_hooks"))
+    return Namespace(names, arrays, hooked, tuple(modules))

@@ -42,8 +42,8 @@ class NodeMap:
         self.deaths: deque[NodeRecord] = deque()
         """Nodes that died since :meth:`bury`."""
         self._died = self.deaths.append
-        self.records: list[Any] = []
-        """A :class:`NodeRecord` each, or what :mod:`.past.packed` left of it."""
+        self.records: list[NodeRecord] = []
+        """Those that are not packed."""
         self.leaves: dict[int, TensorRecord] = {}
         """By serial number: leaves that a graph sends gradients to."""
         self.made = 0

@@ -1,4 +1,4 @@
-"""Looks at a tensor before or after a call, and notes what changed unseen since the last look."""
+"""Looks at tensors before or after a call, and notes what changed unseen since the last look."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ from collections.abc import Iterator
 
 import torch
 
+from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.log import Log, RawUnseenWrite
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import RECORD, SWAPPED, UNREAD, VERSION, Observation, TensorRecord
+from inplace_magic.capture.records import (
+    RECORD,
+    STORAGE,
+    SWAPPED,
+    UNREAD,
+    VERSION,
+    Observation,
+    StorageRecord,
+    TensorRecord,
+)
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 
@@ -55,13 +65,8 @@ class Observer:
         if version != counter.version:
             self._log.unseen.append(
                 RawUnseenWrite(
-                    record,
-                    counter.version,
-                    version,
-                    self._log.begun,
-                    counter.seen_at,
-                    self.site,
-                    self._log.beside.others(),
+                    *(counter.serial, record.serial, counter.version, version, self._log.begun, counter.seen_at),
+                    *(self.site, self._log.beside.others()),
                 )
             )
             counter.note_write(describe_nodes.sequence_number(), counter.version)
@@ -128,6 +133,28 @@ class Observer:
                 latest = (record, record.storage, counter.version, layout, record.pointer, requires_grad, node)
             found.append((tensor, latest))
         return found
+
+    def look_at_shared(self, site: int | None) -> None:
+        """Notes what code outside torch wrote to memory that is checked before each call.
+
+        Args:
+            site: the place of a call that begins, or None.
+        """
+        self._note_foreign(self._identity.shared.changed(), self.site, site)
+
+    def look_aside(self, call: OpenCall | None, site: int | None) -> None:
+        """Notes the same of memory that is checked seldom; the lines of such writes are unknown.
+
+        Args:
+            call: one that begins; None: the block ends.
+        """
+        used = None if call is None or call.facts.runs_backward else [seen[STORAGE] for seen in call.before]
+        self._note_foreign(self._identity.shared.changed_aside(used), None, site)
+
+    def _note_foreign(self, storages: list[StorageRecord], after_site: int | None, site: int | None) -> None:
+        for storage in storages:
+            beside = self._log.beside.others()
+            self._log.foreign.append(RawForeignWrite(storage.serial, self._log.begun, after_site, site, beside))
 
     def _live(self) -> Iterator[tuple[torch.Tensor, TensorRecord]]:
         for record in list(self._identity.tensors.values()):

@@ -14,23 +14,19 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.callsite import CallsiteTable
-from inplace_magic.capture.foreign import ForeignWrites
-from inplace_magic.capture.graph.backward import backward_of
-from inplace_magic.capture.graph.gradients import gradients_before, gradients_written
+from inplace_magic.capture.graph.backward import backward_of, gradients_before, gradients_written
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.holdings import Holdings
-from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.observer import Observer
 from inplace_magic.capture.past.repeats import Repeats
 from inplace_magic.capture.past.room import Room
-from inplace_magic.capture.records import NODE, RECORD, UNREAD, VERSION
+from inplace_magic.capture.records import NODE, RECORD, STORAGE, UNREAD, VERSION
 from inplace_magic.capture.results import NO_OUTPUTS, Results
 from inplace_magic.capture.running import OpenCall, OpenCalls
-from inplace_magic.capture.targets import Targets
 from inplace_magic.capture.torch import describe, describe_nodes
 from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
 from inplace_magic.capture.torch.callers import TORCH_FRAMES
@@ -61,12 +57,10 @@ class Recorder:
         self.observer = Observer(self.log, self.identity, self.nodes)
         self.places_met = 0
         self.passing_names = PassingNames(self.identity, self.sites.is_users, TORCH_KINDS)
-        self.methods = Methods(self.sites.is_users)
         self.holdings = Holdings(self.sites.is_users, self.identity.known, TORCH_KINDS, describe.base)
         self._held = self.holdings.held
         self._hooked = HookedLayers(self.sites, self.log, self.identity)
-        self._targets = Targets(self.identity, self.observer, self.log, options.max_values)
-        self._results = Results(self.identity, self.observer, options.max_values)
+        self._results = Results(self.identity, self.observer, self.log, options.max_values)
         self.running = OpenCalls()
         self.alone = RLock()
         """Lock of the record: backward can run on several threads at once, see :class:`OpenCalls`."""
@@ -75,7 +69,6 @@ class Recorder:
         self._deaths, self._node_deaths = self.identity.deaths, self.nodes.deaths
         self._shared = self.identity.shared
         self._digests = self._shared.digests
-        self._foreign = ForeignWrites(self.log, self._shared, self.observer)
         self.repeats = Repeats(self.log, self.identity, self.nodes, self.sites, self.running, self.observer, options)
 
     def bury(self) -> None:
@@ -122,9 +115,9 @@ class Recorder:
         if site is not None and site >= self.places_met:
             self.places_met = site + 1
             self.passing_names.look(frame, log.begun, site)
-        if self._digests:
-            self._foreign.look(site)
         observer = self.observer
+        if self._digests:
+            observer.look_at_shared(site)
         observer.site = site
         call.before = before = []
         known = self.identity.tensors
@@ -144,7 +137,7 @@ class Recorder:
                 record.counter.seen_at = site
             before.append(latest)
         if self._shared.aside:
-            self._foreign.look_aside(call, site)
+            observer.look_aside(call, site)
         call.index = log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
             log.begun += 1
@@ -157,12 +150,10 @@ class Recorder:
         call.values = _NOTHING
         call.region = None
         if facts.may_write or kwargs or facts.uncounted is not None:
-            self._targets.look(call, args, kwargs)
+            self._results.announced(call, args, kwargs)
             if call.targets or call.uncounted:
                 self.sites.note_library(frame, site, facts.name, facts.code)
-                if site is not None:
-                    self.methods.note(frame, call.index, site)
-                    self.holdings.note(frame, call.index, site, call.targets, writes=True)
+                self.holdings.note(frame, call.index, site, call.targets, writes=True)
         if self._held and not call.targets:
             for seen in before:
                 if seen[RECORD].serial in self._held:
@@ -204,7 +195,7 @@ class Recorder:
             for tensor in call.tensors:
                 self.identity.look_at_size(tensor, call.index)
         if facts.exports:
-            self._foreign.exported(call)
+            self._shared.update([seen[STORAGE] for seen in call.before])
         if self._digests:  # what this call wrote was no foreign write
             self._shared.changed()
             if facts.runs_backward:
@@ -275,8 +266,8 @@ class Recorder:
         """Notes, between calls, what died and what code outside torch wrote since the last call."""
         self.repeats.settle()
         self.bury()
-        self._foreign.look(None)
-        self._foreign.look_aside(None, None)
+        self.observer.look_at_shared(None)
+        self.observer.look_aside(None, None)
         self.nodes.compare_values(self.log.begun)
 
     def look_at_moved(self, site: int | None) -> None:
@@ -289,9 +280,9 @@ class Recorder:
         """Adds to a call that was not watched, before :meth:`close`, the tensors met so far that it wrote. What it had
         written when Python code that it ran met one of its arguments is no unseen write: it is the call's."""
         self.bury()
-        given = {seen[RECORD].counter for seen in call.before}
+        given = {seen[RECORD].counter.serial for seen in call.before}
         unseen = self.log.unseen
-        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw.record.counter not in given]
+        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw.counter not in given]
         moved = self.observer.moved(call.before)
         if moved and not call.tensors:  # a call without tensors has no number yet
             call.index = self.log.begun

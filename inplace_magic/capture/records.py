@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
@@ -53,22 +54,9 @@ class CounterRecord:
         self.writes += (sequence, before)
 
 
+@dataclass(init=False, eq=False, repr=False, slots=True)
 class StorageRecord(Reference):
     """One block of memory; a weak reference to its storage object."""
-
-    __slots__ = (
-        "born",
-        "born_op",
-        "counter",
-        "device",
-        "ended",
-        "ended_op",
-        "foreign",
-        "nbytes",
-        "objects",
-        "resizes",
-        "serial",
-    )
 
     serial: int
     nbytes: int

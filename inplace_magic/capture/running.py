@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import get_ident
 from typing import Any
 
 import torch
 
 from inplace_magic.capture.elements.regions import basic_index_region
-from inplace_magic.capture.graph.gradients import Before
+from inplace_magic.capture.graph.backward import Before
 from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.record.events import Region
 
 
+@dataclass(init=False, eq=False, repr=False, slots=True)
 class OpenCall:
     """One call from its beginning to its end."""
-
-    __slots__ = (
-        "before",
-        "facts",
-        "gradients",
-        "ids",
-        "index",
-        "keeps_layout",
-        "nodes_before",
-        "parent",
-        "produced",
-        "region",
-        "sequence",
-        "site",
-        "targets",
-        "tensors",
-        "uncounted",
-        "unseen",
-        "values",
-        "written",
-    )
 
     index: int
     facts: FunctionFacts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -30,6 +29,7 @@ from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
 from inplace_magic.record import blindness
 from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
@@ -181,9 +181,10 @@ class Session:
         """Weak references to the recorded tensors that are alive now."""
         return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
 
-    def explains(self, error: BaseException) -> bool:
-        """True if an error is one of PyTorch's about writing in place."""
-        return refusal_of(describe.error_text(error)) is not None
+    def refused(self, error: BaseException) -> tuple[str, Refusal | None]:
+        """Return the text of an error, and what PyTorch has refused by it about writing in place."""
+        text = describe.error_text(error)
+        return text, refusal_of(text)
 
     def let_go(self) -> None:
         """The watch is over: takes its weak references off the user's tensors at once, without waiting for the garbage
@@ -196,7 +197,6 @@ class Session:
         recorder.nodes.records.clear()
         recorder.log.calls.clear()
         recorder.room.packed = Packed()
-        recorder.log.unseen.clear()
 
     def trace(
         self,
@@ -204,19 +204,21 @@ class Session:
         sources: Sources,
         namespace: Mapping[str, Any] | FrameType,
         error: BaseException | None,
-        cell: int | None,
-        source: str,
         last: bool = True,
     ) -> Trace:
         """Return the record of the watch so far, while the probes are off.
 
         Args:
             namespace: the user's names, or the frame in whose sight they are.
+            error: what ended the block.
+            last: nothing more will be recorded.
         """
         if self._forked:
             return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))
+        seen = _SEEN_AT[self.options.level]
         if self._writes is not None:
-            return self._written(sources, error, cell, source)
+            text = None if error is None else describe.error_text(error)
+            return written_trace(self._writes, self._recorder, sources, seen, text)
         try:
             names = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
             found = read_namespace(names, self._recorder.identity)
@@ -224,24 +226,7 @@ class Session:
             self._recorder.fault("reading the names of tensors", fault)
             found = Namespace()
         try:
-            trace = frozen_trace(self._recorder, self.options, sources, found, _SEEN_AT[self.options.level], last=last)
-        except (
-            Exception
-        ) as fault:  # containment: the block's own result must not change because its record cannot be made
+            return frozen_trace(self._recorder, self.options, sources, found, seen, last=last)
+        except Exception as fault:  # containment: the block's own result must not change because of its record
             self._recorder.fault("making the record readable", fault)
-            trace = Trace(
-                level=self.options.level, torch_version=torch.__version__, faults=tuple(self._recorder.log.faults)
-            )
-        return _ended_by(trace, error, cell, source)
-
-    def _written(self, sources: Sources, error: BaseException | None, cell: int | None, source: str) -> Trace:
-        """Return the trace at level ``writes``."""
-        assert self._writes is not None
-        text = None if error is None else describe.error_text(error)
-        seen = _SEEN_AT[self.options.level]
-        return _ended_by(written_trace(self._writes, self._recorder, sources, seen, text), error, cell, source)
-
-
-def _ended_by(trace: Trace, error: BaseException | None, cell: int | None, source: str) -> Trace:
-    text = None if error is None else describe.error_text(error)
-    return replace(trace, error=text, refusal=refusal_of(text), cell=cell, source=tuple(source.splitlines()))
+            return Trace(level=self.options.level, torch_version=torch.__version__, faults=self.faults)

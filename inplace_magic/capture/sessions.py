@@ -157,36 +157,38 @@ class Sessions:
     ) -> Trace:
         """Return the record of the watch so far. Where the block used both frameworks, that of the one whose error
         ended it, else of the one which it called more often, and a sentence on the other."""
-        paddle_calls = 0 if self._paddle is None else self._paddle.recorded
-        torch_calls = 0 if self._torch is None else self._torch.recorded
-        known: dict[str, Any] = {"sources": sources, "namespace": namespace, "error": error, "cell": cell}
-        known["source"] = source
-        beside: tuple[str, ...] = ()
-        if self._paddle is not None and self._is_about_paddle(error):
-            trace = self._paddle.trace(**known)
-            beside = () if self._torch is None else self._torch.faults
-            if torch_calls:
-                trace = replace(
-                    trace, blindness=(blindness.TWO_FRAMEWORKS.format(count=f"{torch_calls:,}"), *trace.blindness)
-                )
+        about_paddle = self._is_about_paddle(error)
+        other = self._torch if about_paddle else self._paddle
+        told = None
+        if self._paddle is not None and about_paddle:
+            trace = self._paddle.trace(sources=sources, namespace=namespace)
+            told = None if error is None else self._paddle.refused(error)
         elif self._torch is not None:
-            trace = self._torch.trace(**known, last=last)
-            beside = () if self._paddle is None else self._paddle.faults
-            if paddle_calls:
-                trace = replace(
-                    trace, blindness=(blindness.TWO_FRAMEWORKS.format(count=f"{paddle_calls:,}"), *trace.blindness)
-                )
+            trace = self._torch.trace(sources=sources, namespace=namespace, error=error, last=last)
+            told = None if error is None else self._torch.refused(error)
         else:
-            trace = Trace(level=self.options.level, cell=cell, source=tuple(source.splitlines()))
+            trace = Trace(level=self.options.level)
+        unseen = trace.blindness
+        if other is not None and other.recorded:
+            unseen = (blindness.TWO_FRAMEWORKS.format(count=f"{other.recorded:,}"), *unseen)
         if self._too_old is not None:
-            trace = replace(trace, blindness=(blindness.PADDLE_TOO_OLD.format(file=self._too_old), *trace.blindness))
-        return replace(trace, faults=(*trace.faults, *beside, *self._faults))
+            unseen = (blindness.PADDLE_TOO_OLD.format(file=self._too_old), *unseen)
+        text, refusal = (None, None) if told is None else told
+        return replace(
+            trace,
+            error=text,
+            refusal=refusal,
+            cell=cell,
+            source=tuple(source.splitlines()),
+            blindness=unseen,
+            faults=(*trace.faults, *(() if other is None else other.faults), *self._faults),
+        )
 
     def _is_about_paddle(self, error: BaseException | None = None) -> bool:
         if self._paddle is None or self._torch is None:
             return self._paddle is not None
         if error is not None and self._paddle.recorded and self._torch.recorded:
-            explained = self._paddle.explains(error)
-            if explained != self._torch.explains(error):
+            explained = self._paddle.refused(error)[1] is not None
+            if explained != (self._torch.refused(error)[1] is not None):
                 return explained
         return self._paddle.recorded > self._torch.recorded

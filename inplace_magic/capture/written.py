@@ -7,20 +7,12 @@ from dataclasses import replace
 
 import torch
 
-from inplace_magic.capture.frozen.writes import site_at
+from inplace_magic.capture.frozen.writes import not_followed, site_at
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.traits import node_traits
 from inplace_magic.capture.torch.writes.probe import RawFailure, WriteProbe
 from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
-from inplace_magic.record.blindness import (
-    PROCESSES,
-    THREADS,
-    WRITES_FORGOTTEN,
-    WRITES_INCOMPLETE,
-    WRITES_NOT_TOLD,
-    WRITES_SAVER,
-)
+from inplace_magic.record.blindness import WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD, WRITES_SAVER
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
@@ -38,26 +30,20 @@ def written_trace(
     """
     sites = recorder.sites.resolve(sources)
     fitting = [failure for failure in probe.failures if failure.error == error] or list(probe.failures)
-    made = _trace_of(fitting[-1], sites, error) if fitting else Trace(error=error, refusal=refusal_of(error))
+    made = _trace_of(fitting[-1], sites) if fitting else Trace()
     beside = recorder.log.beside
     return replace(
         made,
         sources=sources.texts(),
-        blindness=(
-            *made.blindness,
-            *blindness,
-            *((THREADS.format(count=beside.threads),) if beside.threads else ()),
-            *((PROCESSES.format(count=beside.processes),) if beside.processes else ()),
-        ),
+        blindness=(*made.blindness, *blindness, *not_followed(beside, sources)),
         threads_started=beside.threads,
-        processes_started=beside.processes,
         faults=tuple(recorder.log.faults),
         level="writes",
         torch_version=torch.__version__,
     )
 
 
-def _trace_of(failure: RawFailure, sites: list[Callsite], error: str | None) -> Trace:
+def _trace_of(failure: RawFailure, sites: list[Callsite]) -> Trace:
     refusal, end = failure.refusal, len(failure.writes)
     calls = []
     before = refusal.expected

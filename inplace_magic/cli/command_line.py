@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     (level,), told = flags.settings("level")
     told["help"] += _("; off: watch nothing, and explain an autograd error")
-    parser.add_argument(level, **{**told, "metavar": "{" + ",".join((*LEVELS, OFF)) + "}"})
+    parser.add_argument(level, **{**told, "metavar": flags.one_of(*LEVELS, OFF)})
     flags.add(parser, "save", "raw", "graph", "check_values", "full", "max_events", "lang")
     form = _(
         "text (default), or the findings for programs: json in one line, github as annotations, sarif as a log; on "

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.analysis.memory.ledger import memory_by_call, most_alive
+from inplace_magic.analysis.memory.ledger import Ledger
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.record.outcomes import Agreement
-from inplace_magic.report import Report
 from inplace_magic.watching.api import watch
+from inplace_magic.watching.on_copies import watched
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.program import Program
@@ -105,9 +103,9 @@ def run_comparison(
         CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
-    from inplace_magic.rerun.run import Runner
+    from inplace_magic.rerun.run import Runner, unprinted
 
-    quiet = quiet or _unprinted
+    quiet = quiet or unprinted
     flags = (False, True) if flip else (None, None)
     runners = [Runner(program, flag, quiet, seed) for program, flag in zip((first, second), flags, strict=True)]
     outcomes = [runner.outcome() for runner in runners]
@@ -128,7 +126,7 @@ def run_comparison(
 def _measured(runner: Runner, failure: Failure | None) -> Variant:
     from inplace_magic.rerun.run import failure_text
 
-    report = _watched(runner, backward=failure is not None and failure.backward)
+    report = watched(runner, _observer(), backward=failure is not None and failure.backward)
     name = runner.program.name
     if failure is not None and not failure.backward:
         return Variant(name, error=failure_text(failure), findings=tuple(report.hazards))
@@ -139,8 +137,9 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
         fault = _("Its compute could not be counted ({error}).").format(error=f"{type(error).__name__}: {error}")
     else:
         fault = ""
-    plain = _watched(runner, backward=False) if failure is not None else report
-    memory = [row for row in memory_by_call(plain.trace) if not row.workspace]
+    plain = watched(runner, _observer()) if failure is not None else report
+    ledger = Ledger(plain.trace)
+    memory = [row for row in ledger.by_call if not row.workspace]
     return Variant(
         name,
         error=failure_text(failure) if failure is not None else None,
@@ -152,37 +151,15 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
         fault=fault,
         allocations=sum(len(row.made) for row in memory),
         allocated_bytes=sum(row.allocated_bytes for row in memory),
-        peak_bytes=most_alive(plain.trace),
+        peak_bytes=ledger.most_alive,
         saved_bytes=sum(row.saved_bytes for row in memory),
         saved_is_least=any(node.does("writes a part") for node in plain.trace.nodes)
         or any(saved.hooked for saved in plain.trace.saved),
     )
 
 
-def _watched(runner: Runner, *, backward: bool) -> Report:
-    """Return the report of a run at level ``ops``."""
-    from inplace_magic.rerun.outcome import backward_of
-
-    program = runner.program
-    observer = watch(level="ops", max_values=0)
-    error: Exception | None = None
-    with runner.stage() as copies:
-        observer.start(
-            cell=getattr(program, "cell", None),
-            filename=getattr(program, "filename", None),
-            source=getattr(program, "source", ""),
-            cell_globals=None if program.namespace is not None else {},
-        )
-        value = None
-        try:
-            value = program.run(copies.roots)
-            if backward:
-                backward_of(value)
-        except Exception as raised:  # known from the run before; here it belongs to the report
-            error = raised
-        finally:
-            observer.leave()
-        return observer.stop(namespace=program.namespace, error=error)
+def _observer() -> watch:
+    return watch(level="ops", max_values=0)
 
 
 def _times(runners: list[Runner], repeats: int | None, steps: Steps) -> list[tuple[float, ...]]:
@@ -262,9 +239,3 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
 
 def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     check_callable(function, name, args, kwargs, _("Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`."))
-
-
-@contextlib.contextmanager
-def _unprinted() -> Iterator[None]:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from inplace_magic.analysis.memory.ledger import LineMemory, memory_by_line
+from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback
@@ -86,7 +86,7 @@ def frugal(features: Callable[..., Any]) -> Feedback:
             run=run,
         )
     size = meant.untyped_storage().nbytes()
-    lines = [row for row in memory_by_line(run.report.trace) if row.allocated_bytes]
+    lines = [row for row in Ledger(run.report.trace).by_line if row.allocated_bytes]
     allocated = sum(row.allocated_bytes for row in lines)
     if allocated >= 2 * size:
         return wrong(

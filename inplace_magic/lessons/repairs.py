@@ -1,5 +1,5 @@
 """Exercises with a broken program. The learner's version runs under a watch: its report must be quiet, and its results
-must be the intended ones."""
+must be those of the course's own solution."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ class Program:
     """Fresh inputs, the same ones each time."""
     run: Callable[..., Mapping[str, Any]]
     """``run(function, *inputs)``: results and gradients by name, to be compared; runs backward where there is one."""
-    meant: Callable[..., Any]
-    """A function that does what the learner's function is meant to do."""
     why: Callable[[Attempt], str] | None = None
     """What else the report shows of an answer that is not right; "" where it shows nothing."""
     harmless: tuple[str, str] | None = None
     """An in-place operation that shall stay, as a call is named and as the program has it: ``("div_", "a /= b")``."""
 
-    def judge(self, function: Callable[..., Any]) -> Feedback:
-        """What is said of the learner's function."""
-        wanted = self.run(self.meant, *self.inputs())
+    def judge(self, function: Callable[..., Any], solution: str) -> Feedback:
+        """What is said of the learner's function, which is meant to do what the solution does."""
+        wanted = self.run(_function_in(solution), *self.inputs())
         run = attempt(self.run, function, *self.inputs())
         found = findings_of(run.report)
         if run.error is not None:
@@ -79,6 +77,16 @@ class Program:
         found = [_unused(report), _copied_late(report), _seen_through_a_view(report)] if values else []
         found += [_cut(report)] if gradients else []
         return [reason for reason in found if reason]
+
+
+def _function_in(solution: str) -> Callable[..., Any]:
+    """The function that a solution of the course defines."""
+    import torch
+
+    names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
+    exec(solution, names)
+    function: Callable[..., Any] = names.popitem()[1]
+    return function
 
 
 def _same(got: Any, wanted: Any) -> bool:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import atexit
 import difflib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
 from inplace_magic.analysis.story import indexed_once
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import N_, _, sentences
-from inplace_magic.magics.cell_story import CellStory, Host
+from inplace_magic.magics.cell_story import CellStory
 from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
 from inplace_magic.render import load
 from inplace_magic.watching.last import put_off
 
+if TYPE_CHECKING:
+    from inplace_magic.magics.session import Session
+
 _VERBS = ("on", "off", "status")
 
 
-def switch_on(host: Host, line: str) -> None:
+def switch_on(host: Session, line: str) -> None:
     """Begins a story with the rest of the running cell.
 
     Raises:
@@ -52,7 +56,7 @@ def switch_on(host: Host, line: str) -> None:
     )
 
 
-def switch_off(host: Host) -> None:
+def switch_off(host: Session) -> None:
     """Ends the story and displays its report; without one, one line says so."""
     story, host.story = host.story, None
     if story is None:
@@ -87,7 +91,7 @@ def _refusal(verb: str) -> str:
     return sentences(text.format(verb=verb, near=near[0] if near else ""), one)
 
 
-def story_magic(host: Host) -> Callable[[str], None]:
+def story_magic(host: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_watch``."""
 
     def inplace_watch(line: str) -> None:

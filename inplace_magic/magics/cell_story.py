@@ -14,20 +14,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from inplace_magic.errors import InplaceMagicError
-from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext
 from inplace_magic.magics.options import STORY_MAGIC
 from inplace_magic.magics.output import show_cards
-from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.magics.unwatched import is_explained
 from inplace_magic.render.deliver import complain, tell
 from inplace_magic.source.shells import cell_numbers
 from inplace_magic.watching.news import News
 
 if TYPE_CHECKING:
+    from inplace_magic.flags import Options
+    from inplace_magic.magics.session import Session
     from inplace_magic.report import Report
     from inplace_magic.watching.api import watch
 
@@ -75,30 +75,11 @@ class Pace:
 _TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
 
 
-class Host(Protocol):
-    """The part of the shell's session that the story needs."""
-
-    shell: Any
-    tracebacks: ShortTracebacks
-    running: list[Any]
-    story: CellStory | None
-    defaults: dict[str, str]
-
-    def can_begin(self) -> None:
-        """Raises a UsageError when a cell of its own is being watched."""
-
-    def keep(self, report: Report, options: Options) -> Report:
-        """Makes it the last report and binds it to the ``--out`` name."""
-
-    def deliver(self, report: Report, options: Options, *, told: bool = False) -> None:
-        """Store the report, display it with known findings folded, and write ``--save``."""
-
-
 @dataclass(slots=True, eq=False)
 class CellStory:
     """What ``on`` began and ``off`` ends."""
 
-    host: Host
+    host: Session
     options: Options
     watch: watch
     since: str

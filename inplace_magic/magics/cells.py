@@ -36,7 +36,7 @@ def running_cell(shell: Any, info: Any) -> int:
     Args:
         info: the ``ExecutionInfo`` of the cell; None where IPython did not announce its beginning.
     """
-    frames = _frames(shell)
+    frames = frames_of_cells(shell)
     return cell_number(shell, info, frames[-1].f_code.co_filename if frames else "")
 
 
@@ -45,7 +45,7 @@ def value_is_used(shell: Any) -> bool:
 
     The next instruction shows it: a statement drops the value or displays it.
     """
-    for frame in _frames(shell)[:1]:
+    for frame in frames_of_cells(shell)[:1]:
         for step in dis.get_instructions(frame.f_code):
             if step.offset > frame.f_lasti:
                 printed = (step.opname, step.argrepr) == ("CALL_INTRINSIC_1", "INTRINSIC_PRINT")
@@ -53,7 +53,7 @@ def value_is_used(shell: Any) -> bool:
     return False
 
 
-def _frames(shell: Any) -> list[FrameType]:
+def frames_of_cells(shell: Any) -> list[FrameType]:
     """Return the frames of cells that this is called from, the innermost first."""
     found = []
     frame: FrameType | None = sys._getframe(1)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
@@ -26,6 +26,7 @@ from inplace_magic.magics.output import steps
 
 if TYPE_CHECKING:
     from inplace_magic.comparing.comparison import Comparison
+    from inplace_magic.magics.session import Session
     from inplace_magic.rerun.program import CellProgram, Program
 
 MAGIC = "%%inplace_compare"
@@ -50,15 +51,6 @@ examples:
 """)
 
 
-class Host(Protocol):
-    """What this needs of the extension: the shell, and what is watched."""
-
-    shell: Any
-    running: list[Any]
-    active: Any
-    story: Any
-
-
 def compare_parser() -> Parser:
     """Return the options of the magic."""
     parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
@@ -75,7 +67,7 @@ def compare_parser() -> Parser:
     return parser
 
 
-def compare_magic(host: Host) -> Callable[..., None]:
+def compare_magic(session: Session) -> Callable[..., None]:
     """The cell magic ``%%inplace_compare``, and the line magic of the same name."""
 
     def inplace_compare(line: str, cell: str | None = None) -> None:
@@ -83,13 +75,13 @@ def compare_magic(host: Host) -> Callable[..., None]:
         if given.help:
             print(help_of(compare_parser))
             return
-        if host.story is not None or host.active is not None:
+        if session.story is not None or session.active is not None:
             raise UsageError(
                 _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=MAGIC)
             )
         try:
             with use_language(given.lang):
-                _compare(host, given, line, cell)
+                _compare(session, given, line, cell)
         except CompareError as error:
             raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
@@ -125,7 +117,7 @@ def _parse(line: str) -> Namespace:
     return given
 
 
-def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
+def _compare(session: Session, given: Namespace, line: str, cell: str | None) -> None:
     from inplace_magic.comparing.compare import run_comparison  # brings torch, which %load_ext must not
 
     if given.flip:
@@ -135,18 +127,18 @@ def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
             raise UsageError(
                 _("There is no code below `{magic}`. Put the code to compare into the same cell.").format(magic=MAGIC)
             )
-        number = running_cell(host.shell, host.running[-1] if host.running else None)
+        number = running_cell(session.shell, session.running[-1] if session.running else None)
         text = f"{MAGIC} {line}\n"
         pair: list[Program] = [
-            program_of_cell(host.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
+            program_of_cell(session.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
         ]
     else:
         if cell is not None and cell.strip():
-            run_text(host.shell, "\n" + cell)
+            run_text(session.shell, "\n" + cell)
         for name in given.variants:
             if numbered(name) is None:
-                _look_up(host.shell, name)
-        pair = [_variant(host.shell, name, given.inputs) for name in given.variants]
+                _look_up(session.shell, name)
+        pair = [_variant(session.shell, name, given.inputs) for name in given.variants]
     result, failures = run_comparison(
         pair[0],
         pair[1],
@@ -154,9 +146,9 @@ def _compare(host: Host, given: Namespace, line: str, cell: str | None) -> None:
         repeats=given.repeats,
         seed=given.seed,
         quiet=capture_output,
-        steps=partial(steps, shell=host.shell),
+        steps=partial(steps, shell=session.shell),
     )
-    _deliver(host.shell, result, given.out)
+    _deliver(session.shell, result, given.out)
     if len(failures) == 2:
         raise failures[0].error
 

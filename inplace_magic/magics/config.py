@@ -26,8 +26,8 @@ def config_parser() -> Parser:
         argument_default=argparse.SUPPRESS,
     )
     add = parser.options.add_argument
-    add("--lang", metavar="{" + ",".join((*LANGUAGES, AUTO)) + "}", help=_("language of reports and messages"))
-    add("--level", metavar="{" + ",".join(LEVELS) + "}", help=_("level of the watches to come"))
+    add("--lang", metavar=flags.one_of(*LANGUAGES, AUTO), help=_("language of reports and messages"))
+    add("--level", metavar=flags.one_of(*LEVELS), help=_("level of the watches to come"))
     flags.add(parser.options, "opened")
     add("--raw", action=argparse.BooleanOptionalAction, help=_("show id and data_ptr in the picture too"))
     add("--graph", action=argparse.BooleanOptionalAction, help=_("draw the autograd graph"))

@@ -11,8 +11,7 @@ from __future__ import annotations
 import dis
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from types import CodeType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import CompareError, CopyError
@@ -31,16 +30,8 @@ _OURS = re.compile(r"(\s*)%(inplace_|(re|un)?load_ext\s+inplace_magic).*")
 """A line with a magic of ours, which is not run again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """What running a cell again showed."""
-
-    report: Report
-    cells: Cells
-
-
-def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bool) -> Explained:
-    """Run a cell of the history again, and its fixes.
+def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bool) -> tuple[Report, Cells]:
+    """Run a cell of the history again, and its fixes; return the report, and all cells that ran for it.
 
     Args:
         allowed: allow files, commands and the network again.
@@ -59,15 +50,15 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
     if number not in texts:
         raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
     alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
-    found = _run(alone, texts)
-    if not _fails_alike(found.report, failed.get(number)):
-        wider = _with_makers(found.cells, texts)
-        again = _run(wider, texts) if wider is not None else found
-        found = again if _fails_alike(again.report, failed.get(number)) else found
-    return Explained(proven(found.report, None, allowed=allowed), found.cells)
+    report, cells = _run(alone, texts)
+    wider = _with_makers(cells, texts) if not _fails_alike(report, failed.get(number)) else None
+    if wider is not None:
+        again = _run(wider, texts)
+        report, cells = again if _fails_alike(again[0], failed.get(number)) else (report, cells)
+    return proven(report, None, allowed=allowed), cells
 
 
-def _run(cells: Cells, texts: dict[int, str]) -> Explained:
+def _run(cells: Cells, texts: dict[int, str]) -> tuple[Report, Cells]:
     """Return the report of some cells, behind those that made what cannot be copied."""
     from inplace_magic.proving.bench import Bench
     from inplace_magic.record.trace import Trace
@@ -76,7 +67,7 @@ def _run(cells: Cells, texts: dict[int, str]) -> Explained:
         try:
             with cells.begun(None) as staged:
                 report = Bench(staged, Trace(), allowed=cells.allowed).watched({})
-            return Explained(replace(report, origin=cells), cells)
+            return replace(report, origin=cells), cells
         except CopyError as refused:
             names = [refused.variable] if refused.variable is not None else _not_copied(cells)
             found = (_with_makers(cells, texts, name) for name in names)
@@ -156,8 +147,10 @@ def _read_by(cells: Cells, number: int, text: str) -> set[str]:
 
 def _names(cells: Cells, texts: Iterable[tuple[int, str]]) -> list[str]:
     """Return the names of the namespace that cells read, in alphabetical order."""
+    from inplace_magic.rerun.state import codes_within
+
     codes = (code for number, text in texts for code in _codes(cells, number, text))
-    found = {name for code in codes for part in _within(code) for name in part.co_names}
+    found = {name for code in codes for part in codes_within(code) for name in part.co_names}
     return sorted(found & set(cells.shell.user_ns))
 
 
@@ -175,12 +168,6 @@ def _reached(cells: Cells, number: int, text: str) -> set[int]:
     return addresses(find_state(_codes(cells, number, text), (), namespace), namespace, _bound_by(cells, number, text))
 
 
-def _within(code: CodeType) -> Iterator[CodeType]:
-    from inplace_magic.rerun.state import codes_within
-
-    return codes_within(code)
-
-
 def _codes(cells: Cells, number: int, text: str) -> tuple[Any, ...]:
     try:
         return program_of(Cells(cells.shell, ((number, text),)), {}).codes
@@ -188,10 +175,10 @@ def _codes(cells: Cells, number: int, text: str) -> tuple[Any, ...]:
         return ()
 
 
-def not_again(outcome: Explained, error: str) -> str:
+def not_again(report: Report, cells: Cells, error: str) -> str:
     """Return the sentence on a cell whose second run did not fail, or failed differently; empty for any other."""
-    now = outcome.report.trace.error
-    if _fails_alike(outcome.report, error):
+    now = report.trace.error
+    if _fails_alike(report, error):
         return ""
     text = _(
         "inplace_magic: {cells} ran to the end on copies of what your variables hold now; before, it raised {error}. "
@@ -202,13 +189,7 @@ def not_again(outcome: Explained, error: str) -> str:
             "inplace_magic: {cells} raised {now} on copies of what your variables hold now; before, it raised {error}. "
             "What can differ: random numbers, which go on from where they are, and what the first run left in {names}."
         )
-    numbers = [f"Cell In[{number}]" for number, _text in outcome.cells.texts]
-    return text.format(cells=listed(numbers), error=error, now=now, names=_left(outcome.cells))
-
-
-def _left(cells: Cells) -> str:
-    names: set[str] = set()
-    for number, text in cells.texts:
-        names |= _bound_by(cells, number, text)
-    shown = sorted(names)[:8]
-    return listed([f"`{name}`" for name in shown]) or _("objects that it changes")
+    left = sorted(set().union(*(_bound_by(cells, *each) for each in cells.texts)))[:8]
+    names = listed([f"`{name}`" for name in left]) or _("objects that it changes")
+    numbers = [f"Cell In[{number}]" for number, _text in cells.texts]
+    return text.format(cells=listed(numbers), error=error, now=now, names=names)

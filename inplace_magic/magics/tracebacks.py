@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from inspect import CO_NEWLOCALS
-from types import FrameType
 from typing import Any
+
+from inplace_magic.magics.cells import frames_of_cells
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -39,7 +39,7 @@ class ShortTracebacks:
                 from inplace_magic.watching.api import without_detours
 
                 without_detours(error)
-                if not _is_running(self._shell):
+                if not frames_of_cells(self._shell):  # else a cell prints a traceback of its own
                     self._above(error)
             return shown(exc_tuple, *args, **kwargs)
 
@@ -81,13 +81,3 @@ class ShortTracebacks:
             return line
         number = re.match(r"(?:-+>)?\s*\d*\s", plain)
         return f"{number[0] if number is not None else ''}{typed}"
-
-
-def _is_running(shell: Any) -> bool:
-    """True if code of a cell is running, which may print tracebacks of its own."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS:
-            return True
-        frame = frame.f_back
-    return False

@@ -93,7 +93,7 @@ def _explain(session: Session, number: int, options: Options, *, allowed: bool) 
     errors = {cell: failed.error for cell, failed in session.failed.items()}
     try:
         with runs_shown(NAME, session.shell), done_again() as done:
-            outcome = explained(session.shell, number, errors, allowed=allowed)
+            report, cells = explained(session.shell, number, errors, allowed=allowed)
     except Repeated as stopped:
         text = _("Cell In[{number}] did not run to its end again: {what}. `%inplace_why {number} --yes` allows it.")
         raise UsageError(text.format(number=number, what=stopped.sentence)) from None
@@ -103,10 +103,10 @@ def _explain(session: Session, number: int, options: Options, *, allowed: bool) 
     for what, count in done.items():
         text = _("inplace_magic: while trying fixes, as `--yes` allows: {what} ({count} times).")
         print(text.format(what=what, count=count))
-    report, failed = outcome.report, session.failed.get(number)
-    if failed is not None and (said := not_again(outcome, failed.error)):
+    failed = session.failed.get(number)
+    if failed is not None and (said := not_again(report, cells, failed.error)):
         print(said)
-    elif len(outcome.cells.texts) > 1:
-        ran = ", ".join(f"Cell In[{each}]" for each, _text in outcome.cells.texts)
+    elif len(cells.texts) > 1:
+        ran = ", ".join(f"Cell In[{each}]" for each, _text in cells.texts)
         print(_("inplace_magic: run again on copies, in this order: {cells}.").format(cells=ran))
     session.deliver(report, options)

@@ -37,8 +37,6 @@ class Verdict:
     """The node that refused, where the suspicions agree on it."""
     steps: bool = False
     """Whether the writes are steps of an optimizer."""
-    savers: tuple[Event, ...] = ()
-    """The operations that can have saved the memory."""
     writes: tuple[Event, ...] = ()
     """All writes of that memory since, in the order in which they ran."""
 
@@ -75,7 +73,6 @@ def verdict(flow: Flow, asked: Asked) -> Verdict:
         next(iter(saving.values())) if len(saving) == 1 and fitting else None,
         next(iter(nodes.values())) if len(nodes) == 1 and fitting else None,
         all(write.each for each in suspicions for write in each.first),
-        tuple(each.saver for each in suspicions),
         tuple(sorted({write for each in suspicions for write in each.writes}, key=lambda write: write.at)),
     )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
 
 from inplace_magic.capture.naming.scope import locals_of
-from inplace_magic.postmortem.failure import Cells, Failure, Kind, UserFrame
+from inplace_magic.postmortem.failure import Failure, Kind, UserFrame
 from inplace_magic.postmortem.refused.paddle import PADDLE
-from inplace_magic.postmortem.texts import Texts
+from inplace_magic.postmortem.texts import Cell, Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
@@ -19,7 +19,7 @@ _MOST_CAUSES = 20
 _MOST_FRAMES = 2_000
 
 
-def answer_to(error: BaseException, *, namespace: Mapping[str, object], cells: Cells) -> Answer | None:
+def answer_to(error: BaseException, *, namespace: Mapping[str, object], cells: Sequence[Cell]) -> Answer | None:
     """Return the cause of an autograd error, as far as what it left tells; None for any other error.
 
     Args:

@@ -3,17 +3,17 @@ row of the table of errors."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FrameType
 
-from inplace_magic.postmortem.texts import Cell, Cells, Texts
+from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
-
-__all__ = ["Cell", "Cells", "Failure", "Kind", "UserFrame"]
+from inplace_magic.source.expressions import parse
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,12 @@ class Failure:
     def place(self) -> Callsite | None:
         """The user's line that raised."""
         return self.frames[-1].place if self.frames else None
+
+    @cached_property
+    def trees(self) -> tuple[ast.AST, ...]:
+        """The user's expression that raised and its statement, each if it can be parsed."""
+        texts = (self.place.expression, self.place.statement) if self.place is not None else ()
+        return tuple(tree for text in texts if (tree := parse(text)) is not None)
 
     @cached_property
     def raised(self) -> UserFrame | None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 from types import FrameType
 from typing import Any
 
 import torch
 
-from inplace_magic.capture.graph.depth import DEEP, levels
+from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
-from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, saved_values
+from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, saved_values, youngest_first
 from inplace_magic.postmortem.memory import Memory, memory_of
 
 _BACKWARDS = frozenset(("backward", "grad", "_engine_run_backward"))
@@ -34,8 +33,6 @@ class Saver:
     """PyTorch's name for what it saved: ``result``, ``self``, ``mat2``."""
     sequence: int | None
     memory: Memory | None
-    shape: tuple[int, ...] | None
-    is_leaf: bool
     written_by: str | None
     """The node that its ``grad_fn`` names now: of the last write that autograd recorded, or of what made it."""
     parameters: frozenset[Memory]
@@ -96,34 +93,8 @@ def _tensors(value: Any) -> list[Any]:
 
 
 def nodes_of(tensors: Iterable[Any], most: int) -> Iterator[Any]:
-    """Yield the nodes behind tensors, the youngest first, as the engine takes them.
-
-    Args:
-        tensors: whose backward was called; it has read their ``grad_fn`` itself.
-        most: how many at most. From PyTorch 2.13 on, freeing a long chain of nodes that were looked at takes stack
-            (:mod:`inplace_magic.capture.graph.depth`).
-    """
-    waiting: list[tuple[int, int, Any]] = []
-    seen: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
-
-    def add(node: Any) -> None:
-        if node is not None and id(node) not in seen:
-            seen[id(node)] = node
-            heappush(waiting, (-(node_sequence(node) or 0), len(seen), node))
-
-    for tensor in tensors:
-        add(describe.grad_fn(tensor))
-    while waiting and most > 0:
-        most -= 1
-        node = heappop(waiting)[2]
-        yield node
-        for behind, _ in node.next_functions:
-            add(behind)
-
-
-def most_nodes() -> int:
-    """How many nodes may be looked at, so that the graph can still be freed."""
-    return max(64, levels() - DEEP.alive)
+    """Yield so many nodes behind tensors at most, the youngest first; backward has read their ``grad_fn`` itself."""
+    return youngest_first(map(describe.grad_fn, tensors), most)
 
 
 def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] | None, *, retained: bool) -> Refused:
@@ -164,15 +135,12 @@ def refused(tensors: Iterable[Any], version: int | None, shape: tuple[int, ...] 
 
 
 def _saver(node: Any, field: str, tensor: Any) -> Saver:
-    plain = not describe.is_view(tensor)  # a stale view's `grad_fn` changes by being read
-    writer = describe.grad_fn(tensor) if plain else None
+    writer = describe.grad_fn(tensor) if not describe.is_view(tensor) else None  # reading a stale view's changes it
     return Saver(
         name=node_name(node),
         field=field,
         sequence=node_sequence(node),
         memory=memory_of(tensor),
-        shape=describe.attempt(lambda: tuple(tensor.shape)),
-        is_leaf=plain and writer is None,
         written_by=node_name(writer) if writer is not None else None,
         parameters=frozenset(_leaves_behind(node)),
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from inplace_magic.language import N_
-from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.failure import Kind
+from inplace_magic.postmortem.overwritten import explain_overwritten
 from inplace_magic.postmortem.refused.about import About
 from inplace_magic.postmortem.refused.copies import COPIES
 from inplace_magic.postmortem.refused.ended import ENDED
@@ -21,15 +22,6 @@ from inplace_magic.postmortem.refused.transforms import TRANSFORMS
 from inplace_magic.postmortem.refused.unused import UNUSED
 from inplace_magic.postmortem.refused.views import VIEWS
 from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
-from inplace_magic.record.answer import Answer
-
-
-def _overwritten(failure: Failure) -> Answer:
-    """What follows the text is loaded with the first such error."""
-    from inplace_magic.postmortem.overwritten import explain_overwritten
-
-    return explain_overwritten(failure)
-
 
 KINDS: tuple[Kind, ...] = (
     *PADDLE,
@@ -41,7 +33,7 @@ KINDS: tuple[Kind, ...] = (
             r"(?:.*?is at version (?P<found>\d+); expected version (?P<expected>\d+) instead)?",
             re.DOTALL,
         ),
-        _overwritten,
+        explain_overwritten,
         N_(
             "Backward computes gradients from tensors that operations saved in forward. One of them was overwritten "
             "after that, and its gradient would be wrong, so PyTorch refused."

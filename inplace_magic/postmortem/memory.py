@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from inplace_magic.capture.naming.reach import LEADS_NOWHERE, Kinds, entries_of
+from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.naming.reach import LEADS_NOWHERE, entries_of
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name
 from inplace_magic.postmortem.reading import stored
@@ -84,18 +85,10 @@ def _tensors_of(scope: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
 
 def _below(path: str, value: Any) -> list[tuple[str, Any]]:
     if not issubclass(type(value), torch.nn.Module):
-        return [(f"{path}{step}", each) for step, each in entries_of(value, _KINDS, _MOST_ENTRIES)]
-    found = [(f"{path}{step}", each) for step, each in entries_of(value, _KINDS)]
-    indexed = issubclass(type(value), _KINDS.indexed)
+        return [(f"{path}{step}", each) for step, each in entries_of(value, TORCH_KINDS, _MOST_ENTRIES)]
+    found = [(f"{path}{step}", each) for step, each in entries_of(value, TORCH_KINDS)]
+    indexed = issubclass(type(value), TORCH_KINDS.indexed)
     for name, child in (stored(value).get("_modules") or {}).items():
         if child is not None:
             found.append((f"{path}[{name}]" if indexed and name.isdigit() else f"{path}.{name}", child))
     return found
-
-
-_KINDS = Kinds(
-    torch.Tensor,
-    torch.nn.Module,
-    (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList),
-    ("_parameters", "_buffers"),
-)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from inplace_magic.capture.torch.describe import attempt
 from inplace_magic.language import _
 from inplace_magic.postmortem import words
 from inplace_magic.postmortem.candidates import Asked, verdict
-from inplace_magic.postmortem.diffs import diff_of
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.events import Where
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.graph import Refused, Saver, keeps_its_graph, refused, roots_of
 from inplace_magic.postmortem.memory import Holders, holders_in, last_recorded
+from inplace_magic.postmortem.suggested import suggestion
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
@@ -29,12 +28,11 @@ def explain_overwritten(failure: Failure) -> Answer:
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
     holders = holders_in(failure.scopes)
     savers = (saver,) if saver is not None else facts.savers[:_MOST_SAVERS]
-    flow = follow(failure, failure.raised)
+    flow = follow(failure)
     judged = verdict(flow, Asked(tuple(_written_by(each, holders) for each in savers), expected, found))
     saver = saver or judged.node
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
-    diff = attempt(lambda: diff_of(failure, flow, judged)) if judged.certain else None
     told = Answer(
         code=CODE,
         message="",
@@ -47,8 +45,7 @@ def explain_overwritten(failure: Failure) -> Answer:
         expected_version=expected,
         found_version=found,
         variable=names[0] if names else None,
-        fix=words.change(candidates[0], diff, steps=judged.steps) if judged.certain else None,
-        diff=diff,
+        fix=suggestion(failure.texts, judged, candidates[0]) if judged.certain else None,
         limits=tuple(_limits(facts, flow)),
     )
     return replace(told, message=words.overwritten(told))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
@@ -13,8 +13,7 @@ from inplace_magic.capture.frames import belongs_to_user, library_folders
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.places import Sources
-from inplace_magic.source.statements import innermost, segment, statement_text
-from inplace_magic.source.text import Function, Text, characters, text_of
+from inplace_magic.source.text import Function, Text, text_of
 
 _MOST_CHARACTERS = 400_000
 """Of a text that is read."""
@@ -32,30 +31,19 @@ class Cell:
     """As it stands in the notebook."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """The cells of a session.
-
-    Attributes:
-        ran: in the order of their execution, the failing one last; a cell that ran several times stands there each
-            time. Empty for a script.
-    """
-
-    ran: tuple[Cell, ...] = ()
-
-
 class Texts:
     """The texts of the user's code, read when they are asked for.
 
     Args:
-        cells: the cells of the session.
+        cells: those that ran, in the order of their execution, the failing one last; a cell that ran several times
+            stands there each time. Empty for a script.
     """
 
-    def __init__(self, cells: Cells) -> None:
-        self.cells = cells
-        self._cells = {cell.filename: cell for cell in cells.ran}
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._ran = cells
+        self._cells = {cell.filename: cell for cell in cells}
         numbers = {name: cell.number for name, cell in self._cells.items() if cell.number is not None}
-        last = cells.ran[-1] if cells.ran else None
+        last = cells[-1] if cells else None
         self._sources = Sources(
             last.number if last is not None else None,
             last.filename if last is not None else None,
@@ -95,24 +83,13 @@ class Texts:
 
     def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
         """Return a place in a text, told by its syntax."""
+        return self._sources.place_in(self.text(filename) or Text([]), filename, node, function, caller)
+
+    def position(self, filename: str, place: Callsite) -> tuple[int, int | None]:
+        """Return where a place begins as syntax trees count: its line, and its column in bytes where that is known."""
         text = self.text(filename)
-        lines = text.lines if text is not None else []
-        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        holding = innermost(text.statements_on(node.lineno), node.lineno, node.col_offset) if text is not None else None
-        cell = self._cells.get(filename)
-        return Callsite(
-            line=node.lineno,
-            text=lines[node.lineno - 1].strip() if 0 < node.lineno <= len(lines) else "",
-            cell=cell.number if cell is not None else None,
-            file=filename if (cell is None or cell.number is None) and not filename.startswith("<") else None,
-            function=function,
-            caller=caller,
-            end_line=end_line,
-            column=characters(lines, node.lineno, node.col_offset),
-            end_column=characters(lines, end_line, end),
-            expression=segment(lines, node.lineno, end_line, node.col_offset, end),
-            statement=statement_text(holding, lines),
-        )
+        known = text is not None and place.column is not None and 0 < place.line <= len(text.lines)
+        return place.line, len(text.lines[place.line - 1][: place.column].encode()) if text and known else None
 
     def programs(self, top: str | None) -> Iterator[tuple[str, ast.Module]]:
         """What ran outside of functions, in the order in which it ran: the cells, or the script.
@@ -120,7 +97,7 @@ class Texts:
         Args:
             top: the compiled name of the outermost code of the traceback.
         """
-        names = [cell.filename for cell in self.cells.ran]
+        names = [cell.filename for cell in self._ran]
         for name in names if top in self._cells else [*names, *([top] if top is not None else [])]:
             text = self.text(name)
             if text is not None and text.tree is not None:

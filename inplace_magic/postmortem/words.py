@@ -12,7 +12,7 @@ _MOST_LINES = 4
 def overwritten(answer: Answer) -> str:
     """Say who wrote, who had saved, and the versions; what is unknown is left out or called so."""
     what = f"`{answer.variable}`" if answer.variable is not None else _("a tensor")
-    lines = [_line(each) for each in answer.candidates[:_MOST_LINES]]
+    lines = [line_of(each) for each in answer.candidates[:_MOST_LINES]]
     if answer.certain:
         first = _("{line} overwrote {what}, which backward still needs.")
     elif len(lines) > 1:
@@ -25,24 +25,13 @@ def overwritten(answer: Answer) -> str:
     return sentences(told, _saver(answer), _versions(answer))
 
 
-def change(line: Callsite, diff: str | None, *, steps: bool) -> str:
-    """Say what to change about the line that wrote, as the diff has it where there is one; nobody has tried it."""
-    if steps:
-        return _("Compute {loss} again after {line}.").format(loss=_("the loss"), line=_line(line))
-    old, new = ([row[1:].strip() for row in (diff or "").splitlines() if row[:1] == sign] for sign in "-+")
-    if len(old) == len(new) == 1:
-        return _("Make a new tensor: write {new} instead of {old}.").format(new=f"`{new[0]}`", old=f"`{old[0]}`")
-    text = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
-    return text.format(line=_line(line))
-
-
 def _saver(answer: Answer) -> str:
     if answer.saved_by is None:
         return ""
     if answer.saved is None:
         return _("`{node}` had saved it for its gradient.").format(node=answer.saved_by)
     text = _("{line} had saved it for its gradient (`{node}`).")
-    return text.format(line=_line(answer.saved), node=answer.saved_by)
+    return text.format(line=line_of(answer.saved), node=answer.saved_by)
 
 
 def _versions(answer: Answer) -> str:
@@ -52,7 +41,8 @@ def _versions(answer: Answer) -> str:
     return _("It was saved at version {expected} and is at version {found} now.").format(expected=expected, found=found)
 
 
-def _line(site: Callsite) -> str:
+def line_of(site: Callsite) -> str:
+    """Return a line's code, its place, and the line that called its function."""
     via = site.caller
     if via is not None and via.same_function(site):
         via = None

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
-from inplace_magic.proving.watching import watched
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.source.hunks import Hunk, Whose, by_text
 from inplace_magic.watching.api import watch
+from inplace_magic.watching.on_copies import watched
 
 if TYPE_CHECKING:
     from inplace_magic.rerun.outcome import Outcome
@@ -123,7 +123,7 @@ class Bench:
             saves.append(stack.enter_context(saves_compared(lambda: observer.recorded)))
 
         with self._runner({}, on) as runner:
-            again = watched(runner, self._staged.cells, observer)
+            again = watched(runner, observer, cells=self._staged.cells)
             return list(saves[0].changed.values()), again.calls
 
     def matters(self, numbers: Collection[int]) -> bool:
@@ -145,18 +145,6 @@ class Bench:
         unknown."""
         with self._runner({}) as runner:
             return runner.first_roots()
-
-    def price(self, changes: Changes) -> tuple[int, float]:
-        """Return the bytes of the tensors made by a run with changes, and its seconds.
-
-        Raises:
-            CompareError: the program cannot be run.
-            Repeated: as :meth:`run`.
-        """
-        from inplace_magic.rerun.prices import price_of
-
-        with self._runner(changes) as runner:
-            return price_of(runner)
 
     def slope(self, changes: Changes) -> Slope | None:
         """Return the slope of the changed program's loss, by its gradients and by finite differences; None if unknown.
@@ -250,7 +238,7 @@ class Bench:
 
         most = self._most if changes else None
         with self._runner(changes, lambda stack: stack.enter_context(backwards_counted(most))) as runner:
-            return watched(runner, self._staged.cells)
+            return watched(runner, watch(lang=language()), cells=self._staged.cells)
 
     @contextmanager
     def _runner(self, changes: Changes, on: Callable[[ExitStack], object] | None = None) -> Iterator[Runner]:

@@ -15,62 +15,8 @@ from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.judging import is_contradicted, is_lost, is_worth_showing, judged, measured
-from inplace_magic.record.proofs import Price, Told, proof_of
+from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
-
-_MOST_TRIED = 4
-_MOST_PROVEN = 3
-
-
-def cheapest(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> Hazard:
-    """Return the finding with its cheapest proven fix, and the prices of all tried ones. Other fixes are tried only if
-    its own is proven and makes a copy, the program runs to its end, and no run acts outside the copies.
-
-    Args:
-        bench: runs the program with changes.
-        report: what the watch found.
-        hazard: the finding, with the proof of its own fix.
-        diffs: the changes that its own fix was tried with, itself among them.
-
-    Raises:
-        CompareError: the program cannot be run.
-        Repeated: as :meth:`.Bench.run`.
-    """
-    from inplace_magic.rerun.guard import has_done_anything
-
-    proof = hazard.proof
-    if has_done_anything() or proof is None or proof.verdict != "proven" or hazard.price_bytes is None:
-        return hazard
-    proven = [(hazard, diffs)]
-    for number, candidate in enumerate(candidates(story_of(report.trace), hazard)):
-        if number >= _MOST_TRIED or len(proven) >= _MOST_PROVEN:
-            break
-        tried = judged(bench, report, candidate, [candidate.diff])
-        if tried.verdict == "proven":
-            proven.append((replace(candidate, proof=tried), [candidate.diff]))
-    if len(proven) < 2 or any(told.template == words.STOPPED for told in proof.told):
-        return hazard
-    try:
-        priced = [(Price(each.diff, *bench.price(bench.changes(made))), each) for each, made in proven]
-    except CompareError:  # what is measured runs without the limits of a proof
-        return hazard
-    priced.sort(key=lambda entry: entry[0].nbytes)  # of equal ones the rule's own stays first
-    best = priced[0][1]
-    if best.proof is None:
-        return hazard
-    prices = tuple(price for price, _each in priced)
-    told = _told(prices)
-    return replace(
-        best,
-        proof=proof_of("proven", *best.proof.told, told, gradient_errors=best.proof.gradient_errors, prices=prices),
-    )
-
-
-def _told(prices: tuple[Price, ...]) -> Told:
-    values = (("count", str(len(prices))), ("nbytes", str(prices[0].nbytes)), ("next", str(prices[1].nbytes)))
-    alike = prices[0].nbytes == prices[1].nbytes
-    return Told(words.AS_CHEAP, values[:2]) if alike else Told(words.CHEAPEST, values)
-
 
 PROVABLE = ("error", "silent")
 """Severities of findings whose fixes are tried; for a warning, only its diff."""
@@ -140,7 +86,7 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
         own = replace(hazard, proof=judged(bench, report, hazard, diffs))
         assert own.proof is not None
         if own.proof.verdict != "refuted" and not is_contradicted(own.proof) and not is_lost(own.proof):
-            return cheapest(bench, report, own, diffs)
+            return own
     shown, last = None, own if own is not None and own.proof is not None and own.proof.verdict != "refuted" else None
     count = 0
     about_saved = hazard.severity == "error" or hazard.saved is not None  # of others no run tells what is right

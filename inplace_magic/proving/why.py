@@ -130,7 +130,6 @@ def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
         severity="error",
         message=found.message,
         fix=found.fix or advice,
-        diff=found.diff or "",
         variable=found.variable,
         mutation=found.mutation,
         saved=found.saved,

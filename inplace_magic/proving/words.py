@@ -27,8 +27,6 @@ NO_SLOPE_MEANT = N_(
     "this, as by its own `detach()`, so it does not refute the fix."
 )
 LOST = N_("With it the write goes into a new tensor, and {name} keeps its old values.")
-CHEAPEST = N_("Of {count} proven fixes this one allocates the least: {nbytes} B a run, the next one {next} B.")
-AS_CHEAP = N_("Each of {count} proven fixes allocates {nbytes} B a run.")
 RAISES = N_("With it the program still raises: {error}")
 STAYS = N_("With it the finding stays.")
 HARM = N_("With it another finding comes: {code}.")

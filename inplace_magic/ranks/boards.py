@@ -12,32 +12,16 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from inplace_magic.ranks.rank import Rank
 
-
-class Board(Protocol):
-    """What all ranks of a run share."""
-
-    def post(self, number: int, text: str) -> None:
-        """Post a rank's text in place of its former one."""
-
-    def has(self, numbers: Iterable[int]) -> bool:
-        """True if all of these have posted, or everything was printed and the board is gone."""
-
-    def read(self, number: int) -> str | None:
-        """Return a rank's text, or None."""
-
-    def claim(self, name: str) -> bool:
-        """True if this process is the first to claim it."""
-
-    def clear(self) -> None:
-        """Remove the board."""
+if TYPE_CHECKING:
+    from inplace_magic.ranks.store import Store
 
 
 class Folder:
-    """A board in the folder for temporary files, writable only by this user.
+    """What all ranks of a run share, in the folder for temporary files, writable only by this user.
 
     Raises:
         OSError: it cannot be made, or another user made it.
@@ -58,21 +42,25 @@ class Folder:
             claimed.unlink(missing_ok=True)
 
     def post(self, number: int, text: str) -> None:
+        """Post a rank's text in place of its former one."""
         self.path.mkdir(mode=0o700, exist_ok=True)
         unfinished = self._file(number).with_suffix(".part")
         unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(self._file(number))
 
     def has(self, numbers: Iterable[int]) -> bool:
+        """True if all of these have posted, or everything was printed and the board is gone."""
         return all(self._file(number).exists() for number in numbers) or not self.path.exists()
 
     def read(self, number: int) -> str | None:
+        """Return a rank's text, or None."""
         try:
             return self._file(number).read_text(encoding="utf-8")
         except OSError:
             return None
 
     def claim(self, name: str) -> bool:
+        """True if this process is the first to claim it."""
         try:
             with open(self.path / f"claimed-{name}", "x"):
                 return True
@@ -80,13 +68,14 @@ class Folder:
             return False
 
     def clear(self) -> None:
+        """Remove the board."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _file(self, number: int) -> Path:
         return self.path / f"rank-{number}.json"
 
 
-def board_of(rank: Rank) -> Board:
+def board_of(rank: Rank) -> Folder | Store:
     """Return the board of a run, as its processes find it without a word to each other.
 
     Raises:

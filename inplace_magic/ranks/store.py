@@ -13,7 +13,7 @@ _PATIENCE = timedelta(seconds=5)
 
 
 class Store:
-    """See :class:`inplace_magic.ranks.boards.Board`.
+    """The same as :class:`inplace_magic.ranks.boards.Folder`.
 
     Raises:
         RuntimeError: the store does not answer.

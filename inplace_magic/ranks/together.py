@@ -12,16 +12,19 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inplace_magic.language import _
-from inplace_magic.ranks.boards import Board, Folder, board_of
+from inplace_magic.ranks.boards import Folder, board_of
 from inplace_magic.ranks.rank import Rank, ranks_named
 from inplace_magic.ranks.stopped import Stopped
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.deliver import MARK, complain, say, telling
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
+
+if TYPE_CHECKING:
+    from inplace_magic.ranks.store import Store
 
 PATIENCE = 3.0
 """Seconds that a rank waits for the others. One that failed keeps its connections meanwhile, and others may hang on
@@ -91,7 +94,7 @@ def tell_together(
         complain(_("the report could not be shown"), error)
 
 
-def _wait(board: Board, rank: Rank, stopping: Stopped | None) -> bool:
+def _wait(board: Folder | Store, rank: Rank, stopping: Stopped | None) -> bool:
     until = time.monotonic() + PATIENCE
     while not board.has(range(rank.size)):
         if time.monotonic() >= until or (stopping is not None and stopping.heard):
@@ -100,7 +103,7 @@ def _wait(board: Board, rank: Rank, stopping: Stopped | None) -> bool:
     return True
 
 
-def _tell(board: Board, rank: Rank, own: Said, *, complete: bool, quiet: bool) -> None:
+def _tell(board: Folder | Store, rank: Rank, own: Said, *, complete: bool, quiet: bool) -> None:
     groups: dict[str, tuple[Said, list[int]]] = {}
     missing = []
     for number in range(rank.size):

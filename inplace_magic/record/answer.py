@@ -35,8 +35,6 @@ class Answer:
     """A name that leads to the tensor in the user's code."""
     fix: str | None = None
     """One sentence on what to change; never shown as tried."""
-    diff: str | None = None
-    """A unified diff of that change; not tried."""
     framework: Literal["torch", "paddle"] = "torch"
     """Framework of the error."""
     limits: tuple[str, ...] = ()

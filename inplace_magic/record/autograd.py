@@ -102,8 +102,6 @@ class Registration:
     call: int
     """How many calls had begun."""
     callsite: Callsite | None
-    module: int
-    """Serial number of the module, or rather of the dict of parameters that is its own."""
     name: str
     tensor: int | None = None
     """None where no call had met it by then."""
@@ -125,8 +123,6 @@ class IdleStep:
     callsite: Callsite | None
     optimizer: str
     """Its class."""
-    parameters: int
-    """How many it holds."""
     held: tuple[int, ...] = ()
     """Those of them that require one and have none, as far as the watch has met them."""
     moved: int = 0

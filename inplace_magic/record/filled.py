@@ -23,7 +23,7 @@ def filled(kind: Callable[..., Record]) -> Callable[..., Record]:
     shape: Any = kind
     entries = fields(shape)
     slots = tuple(each.name for each in entries)
-    known = {"_kind": kind, "_thawed": type(shape.__name__, (), {"__slots__": slots})}
+    known = {"_kind": kind, "_thawed": type(shape.__name__, shape.__bases__, {"__slots__": slots})}
     defaults = {f"_of_{each.name}": each.default for each in entries if each.default is not MISSING}
     taken = ", ".join(f"{name}=_of_{name}" if f"_of_{name}" in defaults else name for name in slots)
     stored = "".join(f"    _record.{name} = {name}\n" for name in slots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, InFunction
 
 How = Literal["assigned", "stored", "returned", "seen"]
 """``h = f(x)``; ``kept.append(f(x))`` and ``kept = [f(x) for …]``; ``return f(x)``; anything else, as ``h = x``, or
@@ -28,7 +28,7 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
-class AliasStatement:
+class AliasStatement(InFunction):
     """A statement that gives an object a second name: ``labels = ids``, ``best = model.state_dict()``,
     ``skips.append(x)``."""
 
@@ -50,7 +50,7 @@ class TensorName:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalName:
+class LocalName(InFunction):
     """A name by which a function of the user's reached a tensor when a call was last made from a new place in it."""
 
     tensor: int
@@ -91,8 +91,6 @@ class KeptByHook:
     """A tensor written in place while it stood in a container of a forward hook. The hook's code has a name for that
     container: ``feats["conv"]``, ``self.seen[0]``, ``keeper.last``."""
 
-    made: int
-    """Index of the call of the layer that gave the written tensor."""
     write: int
     """Index of the call that wrote it."""
     tensor: int
@@ -103,10 +101,8 @@ class KeptByHook:
     """The variable, or the attribute, by which the container is reached; or that is the tensor."""
     key: str | None = None
     """The entry of the container; None where there is none, or it is neither text nor a number."""
-    numbered: bool = False
-    """Whether that is a number."""
     others: bool = False
-    """Whether hooks of other layers reach the container too, so that the tensor may stand there twice later on."""
+    """Whether a hook of another layer can put the tensor there once more, after the write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,23 @@ from operator import attrgetter
 from inplace_magic.language import _
 from inplace_magic.record.paths import is_some_entry
 
+Whose = tuple[int | None, str | None, str]
+"""Cell, file, and qualified name of a function; ``<module>`` outside functions."""
+
+
+class InFunction:
+    """Something in the text of one function."""
+
+    __slots__ = ()
+    cell: int | None
+    file: str | None
+    function: str
+
+    @property
+    def whose(self) -> Whose:
+        """The function that it belongs to."""
+        return self.cell, self.file, self.function
+
 
 class _Hashed:
     """A slot for a cached hash: no field, so it is neither compared, copied nor saved."""
@@ -21,7 +38,7 @@ _COMPREHENSIONS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))
 
 
 @dataclass(frozen=True, slots=True)
-class Callsite(_Hashed):
+class Callsite(_Hashed, InFunction):
     """A place in the user's own code, and through ``caller`` the chain of the user's own places that led to it."""
 
     line: int

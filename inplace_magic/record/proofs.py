@@ -30,17 +30,6 @@ class GradientError:
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
-    """The cost of the program with one of several proven fixes."""
-
-    diff: str
-    nbytes: int
-    """Bytes of all tensors with their own memory in one run."""
-    seconds: float
-    """Seconds of the fastest of three runs."""
-
-
-@dataclass(frozen=True, slots=True)
 class Told:
     """A sentence with its values, for translation into another language."""
 
@@ -65,8 +54,6 @@ class Proof:
     """For a silent finding, the wrong gradients of the program as written, the worst first."""
     told: tuple[Told, ...] = ()
     """The parts of `reason`."""
-    prices: tuple[Price, ...] = ()
-    """The cost of each of several proven fixes, the shown one first; otherwise empty."""
 
 
 def proof_of(verdict: Verdict, *told: Told, **facts: Any) -> Proof:

@@ -46,8 +46,7 @@ class Trace:
     backwards: tuple[Backward, ...] = ()
     idle_steps: tuple[IdleStep, ...] = ()
     registrations: tuple[Registration, ...] = ()
-    """Registrations of parameters that replaced others, belong to several modules, or lie on memory that had a
-    history."""
+    """Registrations of parameters that replaced others, or lie on memory that had a history."""
     ops: tuple[OpEvent, ...] = ()
     unseen: tuple[UnseenWrite, ...] = ()
     foreign: tuple[ForeignWrite, ...] = ()
@@ -60,9 +59,6 @@ class Trace:
     """For the first passes of each writing line, and of lines that read its tensor, oldest first."""
     hooked_modules: tuple[str, ...] = ()
     """Paths, from the user's namespace, of modules that carry a forward hook."""
-    hooked_calls: tuple[int, ...] = ()
-    """Indices of calls whose output only a forward hook of the layer can have kept, before another layer wrote it in
-    place within the same user line."""
     kept_by_hooks: tuple[KeptByHook, ...] = ()
     inplace_modules: tuple[InplaceModule, ...] = ()
     names: tuple[TensorName, ...] = ()
@@ -73,8 +69,6 @@ class Trace:
     threads_started: int = 0
     """At least so many Python threads were started by the watched code and can run user code; a watch sees none of
     their calls."""
-    processes_started: int = 0
-    """At least so many Python processes were started by the watched code."""
     faults: tuple[str, ...] = ()
     """Internal errors, which did not reach the program; each asks to be reported."""
     error: str | None = None

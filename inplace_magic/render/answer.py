@@ -7,9 +7,7 @@
         4 | h = torch.sigmoid(x)  <- saved here (by SigmoidBackward0)
       > 5 | h.add_(1)             <- overwritten here (version 0 → 1)
 
-      Fix: …
-        -h.add_(1)
-        +h = h + 1
+      Fix: If no other name needs the new values, make a new tensor: write `h = h + 1` instead of `h.add_(1)`.
       – Not tried. `%inplace_why 3` runs the cell again on copies, watched, and proves a fix.
 """
 
@@ -22,7 +20,7 @@ from inplace_magic.language import _, ngettext
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import diffs, lettering, style
+from inplace_magic.render import lettering, style
 from inplace_magic.render.deliver import MARK
 from inplace_magic.render.excerpt import Excerpt, Mark, listings_of, mark_of, to_lines
 from inplace_magic.render.markup import card, esc, fix_bar, prose, tag
@@ -47,7 +45,6 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
     lines.append("")
     if answer.fix:
         lines.append("  " + _("Fix: {fix}").format(fix=answer.fix))
-    lines += [f"    {line}" for line in diffs.lines_of(answer.diff or "")]
     lines += [f"  {sentence}" for sentence in (*_remarks(answer), closing(answer)) if sentence]
     return lettering.joined(lines).rstrip()
 
@@ -63,8 +60,7 @@ def html_of(answer: Answer, *, below: bool = False) -> str:
     fix = fix_bar(answer.fix) if answer.fix else ""
     last = [prose(sentence) for sentence in (*_remarks(answer), closing(answer)) if sentence]
     foot = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", "<br>".join(last)) if last else ""
-    cure = fix + diffs.to_markup(answer.diff or "")
-    return card(tag("div", f"border-left:4px solid {accent};padding:0 0 0 10px", head, shown, cure, foot))
+    return card(tag("div", f"border-left:4px solid {accent};padding:0 0 0 10px", head, shown, fix, foot))
 
 
 def to_mimebundle(answer: Answer, *, below: bool = False) -> dict[str, str]:
@@ -78,9 +74,9 @@ def closing(answer: Answer) -> str:
     if cell is not None and answer.framework == "paddle":  # whose cells are not run again
         return _("Put `%%inplace_watch` on top of the cell and run it again to see what each line did.")
     if cell is None:
-        return _("– Not tried.") if answer.fix or answer.diff else ""
+        return _("– Not tried.") if answer.fix else ""
     text = _("`%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
-    if answer.fix or answer.diff:
+    if answer.fix:
         text = _("– Not tried: `%inplace_why {number}` runs the cell again on copies, watched, and proves a fix.")
     return text.format(number=cell)
 

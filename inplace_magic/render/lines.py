@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.memory.ledger import line_key
@@ -21,38 +23,40 @@ class Step:
 
     call: CallEvent
     """The first call that did it."""
-    effect: Effect | None
-    """What the first call did; None for an error and for a rebinding."""
-    last: Effect | None = None
-    """What the last call did."""
-    count: int = 1
+    count: int
+    effects: tuple[Effect, ...] = ()
+    """What each of its calls did; empty for an error and for a rebinding."""
     error: str | None = None
     rebinding: Rebinding | None = None
-    mixed: bool = False
-    """Whether repetitions were about different tensors."""
-    one_shape: bool = True
-    """Whether all of them have the shape and dtype of the last one."""
-    one_base: bool = True
-    """Whether all views are of one tensor."""
     written: str | None = None
     """What the line calls the tensor that it wrote."""
 
     @property
+    def effect(self) -> Effect | None:
+        """What the first call did."""
+        return self.effects[0] if self.effects else None
+
+    @property
     def after(self) -> TensorMetadata | None:
         """The tensor after the last call that did it."""
-        return self.last.after if self.last is not None else None
+        return self.effects[-1].after if self.effects else None
 
     @property
     def shape(self) -> str:
         """Shape and dtype of what was made; empty where there are several."""
-        return shape(self.after) if self.kind in ("created", "viewed") and self.one_shape else ""
+        alike = self.kind in ("created", "viewed") and self.is_one(lambda row: row.after and row.after.shape)
+        return shape(self.after) if alike and self.is_one(lambda row: row.after and row.after.dtype) else ""
 
     @property
     def kind(self) -> str:
         """The effect's kind, or ``raised``, or ``rebound``."""
-        if self.effect is not None:
-            return self.effect.kind
+        if self.effects:
+            return self.effects[0].kind
         return "raised" if self.rebinding is None else "rebound"
+
+    def is_one(self, fact: Callable[[Effect], object]) -> bool:
+        """True if a fact is the same of all that was done."""
+        return len(set(map(fact, self.effects))) == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ def lines_of(story: Story) -> tuple[LineStory, ...]:
     )
 
 
+_tensor = attrgetter("tensor")
 _Seen = tuple[CallEvent, Effect | Rebinding | None]
 """A call, and what it did; None for an error."""
 
@@ -92,24 +97,12 @@ def _step(seen: list[_Seen], story: Story) -> Step:
     call, first = seen[0]
     count = sum(each.passes for each, _row in seen)
     if first is None:
-        return Step(call, None, count=count, error=call.error)
+        return Step(call, count, error=call.error)
     if isinstance(first, Rebinding):
-        return Step(call, None, count=count, rebinding=[row for _, row in seen if isinstance(row, Rebinding)][-1])
-    rows = [row for _call, row in seen if isinstance(row, Effect)]
-    return Step(
-        call,
-        first,
-        rows[-1],
-        count,
-        mixed=any(row.tensor != first.tensor for row in rows),
-        one_shape=all(_facts(row.after, "shape", "dtype") == _facts(first.after, "shape", "dtype") for row in rows),
-        one_base=all(_facts(row.base, "tensor") == _facts(first.base, "tensor") for row in rows),
-        written=story.bindings.written_as(call, first.tensor) if first.kind == "mutated" else None,
-    )
-
-
-def _facts(tensor: TensorMetadata | None, *names: str) -> tuple[object, ...] | None:
-    return None if tensor is None else tuple(getattr(tensor, name) for name in names)
+        return Step(call, count, rebinding=[row for _, row in seen if isinstance(row, Rebinding)][-1])
+    rows = tuple(row for _call, row in seen if isinstance(row, Effect))
+    written = story.bindings.written_as(call, first.tensor) if first.kind == "mutated" else None
+    return Step(call, count, rows, written=written)
 
 
 def step_phrase(step: Step, names: dict[int, str]) -> str:
@@ -119,27 +112,25 @@ def step_phrase(step: Step, names: dict[int, str]) -> str:
             name=step.rebinding.name, before=step.rebinding.before, after=step.rebinding.after
         )
         return _several(said, step.count) if step.count > 1 else said
-    if step.effect is None:
+    if not step.effects:
         return _("raised {error}").format(error=step.error)
-    if step.count == 1 or step.last is None:
-        return effect_phrase(step.effect, names)
-    if step.kind == "mutated" and not step.mixed:
-        phrase = _("mutated in place {step} in {count} writes").format(
-            step=version_step(step.effect.version_before, step.last.version_after), count=step.count
-        )
-        first, last = step.effect.mutation, step.last.mutation
-        if first is not None and last is not None:
-            whole = replace(first, values_after=last.values_after)
-            changed = changed_values(whole, step.last.after)
-            phrase += f": {changed}" if changed else ""
-        return phrase
+    first, last = step.effects[0], step.effects[-1]
+    if step.count == 1:
+        return effect_phrase(first, names)
+    if step.kind == "mutated" and step.is_one(_tensor):
+        versions = version_step(first.version_before, last.version_after)
+        phrase = _("mutated in place {step} in {count} writes").format(step=versions, count=step.count)
+        changed = ""
+        if first.mutation is not None and last.mutation is not None:
+            changed = changed_values(replace(first.mutation, values_after=last.mutation.values_after), last.after)
+        return f"{phrase}: {changed}" if changed else phrase
     if step.kind == "mutated":
-        first_step = version_step(step.effect.version_before, step.effect.version_after)
+        first_step = version_step(first.version_before, first.version_after)
         return _("mutated in place, {count} times; the first {step}").format(count=step.count, step=first_step)
-    if step.effect.base is not None and not step.one_base:
-        label = tensor_label(step.effect.base.tensor, names)
+    if first.base is not None and not step.is_one(lambda row: row.base and row.base.tensor):
+        label = tensor_label(first.base.tensor, names)
         return _several(_("view of {tensor} and of others").format(tensor=label), step.count)
-    return _several(effect_phrase(step.effect, names), step.count)
+    return _several(effect_phrase(first, names), step.count)
 
 
 def _several(said: str, count: int) -> str:
@@ -151,12 +142,12 @@ def step_label(step: Step, names: dict[int, str]) -> str:
     they are those and all between, else ``T4, …, T9``."""
     if step.rebinding is not None:
         return step.rebinding.name
-    if step.effect is None:
+    if not step.effects:
         return ""
-    first = tensor_label(step.effect.tensor, names)
-    if step.count == 1 or step.last is None or not step.mixed:
-        return tensor_label(step.effect.tensor, names, step.written)
+    first, last = step.effects[0].tensor, step.effects[-1].tensor
+    label = tensor_label(first, names)
+    if step.count == 1 or step.is_one(_tensor):
+        return tensor_label(first, names, step.written)
     if step.count == 2:
-        return f"{first}, T{step.last.tensor}"
-    all_between = step.last.tensor - step.effect.tensor == step.count - 1
-    return f"{first} … T{step.last.tensor}" if all_between else f"{first}, …, T{step.last.tensor}"
+        return f"{label}, T{last}"
+    return f"{label} … T{last}" if last - first == step.count - 1 else f"{label}, …, T{last}"

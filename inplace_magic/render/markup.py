@@ -46,7 +46,7 @@ NUMBER_CELL = "text-align:right"
 
 
 SVG_SOURCE = "data:image/svg+xml,"
-_BARE = re.compile(r"[\w:;#-]+")
+_BARE = re.compile(r"[\w:;#@.-]+")
 """What needs no quotation marks (https://html.spec.whatwg.org/multipage/syntax.html#unquoted): most cells' styles."""
 _TAG = re.compile("<[^>]*>")
 _ENCODED = {letter: f"%{ord(letter):02X}" for letter in '%#&"\n\r\t'}

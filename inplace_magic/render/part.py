@@ -64,8 +64,7 @@ def part_of(report: Report, most: int) -> Trace:
         storages=tuple(storages),
         backwards=tuple(each for each in trace.backwards if each.call in known),
         ops=tuple(ops),
-        kept_by_hooks=tuple(each for each in trace.kept_by_hooks if each.write in known and each.made in known),
-        hooked_calls=tuple(number for number in trace.hooked_calls if number in known),
+        kept_by_hooks=tuple(each for each in trace.kept_by_hooks if each.write in known),
     )
 
 

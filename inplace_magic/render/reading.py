@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.memory.ledger import Ledger, LineMemory, Peak, memory_by_line, peaks_of
-from inplace_magic.analysis.naming.bindings import Bindings, names_of
+from inplace_magic.analysis.memory.ledger import Ledger, LineMemory, Peak
+from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.analysis.opening import LIMIT
-from inplace_magic.analysis.saved import Kept, kept_for_backward, tensors_of_saved
+from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.analysis.vertices import TensorVertex
@@ -100,14 +100,14 @@ class Reading:
     def bindings(self) -> Bindings:
         return self.story.bindings
 
-    @cached_property
+    @property
     def names(self) -> dict[int, str]:
         """The best name of every tensor that has one."""
-        return names_of(self.trace, self.bindings)
+        return self.story.best_names
 
     @cached_property
     def graph(self) -> AutogradGraph:
-        return AutogradGraph.from_trace(self.trace, self.names, self.kept, self.story.effects)
+        return AutogradGraph.of(self.story)
 
     @cached_property
     def outline(self) -> Outline:
@@ -135,34 +135,29 @@ class Reading:
         """What was allocated and freed."""
         return Ledger(self.trace)
 
-    @cached_property
+    @property
     def memory(self) -> tuple[LineMemory, ...]:
         """Bytes by line."""
-        return memory_by_line(self.trace, self.ledger, self.on_storage)
+        return self.ledger.by_line
 
     @property
     def knows_memory(self) -> bool:
         """True if bytes were recorded at all; level ``writes`` records none."""
         return self.trace.level != "writes"
 
-    @cached_property
+    @property
     def peaks(self) -> tuple[Peak, ...]:
         """When most was alive on each device."""
-        return peaks_of(self.trace, self.ledger)
+        return self.ledger.peaks
 
     @property
     def calls(self) -> dict[int, CallEvent]:
         return self.story.calls
 
     @cached_property
-    def kept(self) -> tuple[int | None, ...]:
-        """The tensor behind each saved tensor; None where none was in sight."""
-        return tensors_of_saved(self.trace)
-
-    @cached_property
     def saved(self) -> tuple[Kept, ...]:
         """What autograd keeps for backward."""
-        return kept_for_backward(self.trace, self.kept)
+        return kept_for_backward(self.story)
 
     @property
     def on_storage(self) -> dict[int, list[int]]:

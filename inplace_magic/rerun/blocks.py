@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import inspect
-import io
 import linecache
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
@@ -18,6 +16,7 @@ from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.program import CellProgram, program_of
 from inplace_magic.rerun.replacing import Changes, replaced
+from inplace_magic.rerun.run import unprinted
 from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 from inplace_magic.source.shells import cells_so_far
 
@@ -93,12 +92,9 @@ class Staged:
     lines: tuple[str, ...]
     namespace: dict[str, Any]
 
-    def quiet(self) -> contextlib.AbstractContextManager[Any]:
+    def quiet(self) -> AbstractContextManager[Any]:
         """Return a context in which nothing is printed."""
-        stack = contextlib.ExitStack()
-        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
-        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
-        return stack
+        return unprinted()
 
     @property
     def cells(self) -> dict[str, int]:

@@ -22,8 +22,7 @@ def too_little_room(tensors: Iterable[torch.Tensor], *, copies: int = 1) -> str:
     needed: dict[torch.device, dict[int, int]] = {}
     for tensor in tensors:
         storage = describe.storage(tensor)
-        address = describe_memory.storage_address(storage) if storage is not None else None
-        if address:
+        if address := describe_memory.storage_address(storage):
             needed.setdefault(tensor.device, {})[address] = storage.nbytes()
     for device, sizes in needed.items():
         free, wanted = free_bytes(device), copies * sum(sizes.values())

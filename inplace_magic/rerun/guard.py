@@ -86,11 +86,6 @@ def done_again() -> Iterator[Counter[str]]:
         _running.done = before
 
 
-def has_done_anything() -> bool:
-    """True if a run in the block of :func:`done_again` has done something outside of the process."""
-    return bool(getattr(_running, "done", None))
-
-
 @contextmanager
 def harmless(*, allowed: bool = False) -> Iterator[None]:
     """In this block, on this thread, writing files, starting processes and using the network raise :class:`Repeated`.

@@ -153,10 +153,7 @@ def _only(one: Outcome, other: Outcome) -> tuple[str, ...]:
 
 
 def _leaves(path: str, value: Any, depth: int, seen: dict[int, Any]) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, _PLAIN):
-        yield path, value
-        return
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, (*_PLAIN, torch.Tensor)):
         yield path, value
         return
     if id(value) in seen or depth > _MOST_DEPTH:

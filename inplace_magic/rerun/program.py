@@ -13,8 +13,23 @@ RESULT = "result"
 """Name of a callable's result and of the value of a cell's last expression."""
 
 
+class _OfANamespace:
+    """A program that gets all its objects from a namespace."""
+
+    __slots__ = ()
+
+    @property
+    def roots(self) -> tuple[Any, ...]:
+        """Objects that it gets besides: none."""
+        return ()
+
+    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+        """Named objects of `roots`: none."""
+        yield from ()
+
+
 @dataclass(frozen=True, slots=True)
-class CellProgram:
+class CellProgram(_OfANamespace):
     """Code of a cell.
 
     Args:
@@ -40,11 +55,6 @@ class CellProgram:
         """All code that runs in the namespace."""
         return (*self.quoted, self.body) if self.last is None else (*self.quoted, self.body, self.last)
 
-    @property
-    def roots(self) -> tuple[Any, ...]:
-        """Objects that it gets besides: none."""
-        return ()
-
     def run(self, roots: tuple[Any, ...]) -> Any:
         """Runs it; gives the value of the last expression, or of the last assignment."""
         exec(self.body, self.namespace)
@@ -62,10 +72,6 @@ class CellProgram:
         for name in bound:
             if name in self.namespace and not (self.compares_result and name in self.results):
                 yield name, self.namespace[name]
-
-    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-        """Named objects of `roots`: none."""
-        yield from ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,7 @@ def program_of(
 
 
 @dataclass(frozen=True, slots=True)
-class StoryProgram:
+class StoryProgram(_OfANamespace):
     """Programs of one namespace that run in turn, like cells.
 
     Args:
@@ -155,11 +161,6 @@ class StoryProgram:
         """All code that runs in the namespace."""
         return tuple(code for part in self.parts for code in part.codes)
 
-    @property
-    def roots(self) -> tuple[Any, ...]:
-        """Objects that it gets besides: none."""
-        return ()
-
     def run(self, roots: tuple[Any, ...]) -> Any:
         """Runs them; gives the value of the last."""
         value = None
@@ -184,10 +185,6 @@ class StoryProgram:
                 if name not in seen and (name != RESULT or part is self.parts[-1]):
                     seen.add(name)
                     yield name, bound
-
-    def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-        """Named objects of `roots`: none."""
-        yield from ()
 
 
 Program = CellProgram | CallProgram | StoryProgram

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
 from dataclasses import dataclass
 from types import FrameType, TracebackType
 
-from inplace_magic.capture.frames import library_folders
+from inplace_magic.capture.frames import belongs_to_user, library_folders
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.blocks import Block
 from inplace_magic.source.statements import spans
+from inplace_magic.source.text import blocks_of
 from inplace_magic.source.variables import variables_bound
 
 _MOST = 4
@@ -89,7 +89,7 @@ def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
     found = []
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
-        if linecache.getlines(name) and not os.path.abspath(name).startswith(libraries):
+        if linecache.getlines(name) and belongs_to_user(name, libraries):
             found.append(traceback)
         traceback = traceback.tb_next
     return found
@@ -109,16 +109,10 @@ def _suite_of(tree: ast.Module, line: int) -> tuple[list[ast.stmt], int, list[as
                 outer, tried = node.body, None  # its own lines
             if isinstance(node, ast.Try) and node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0):
                 tried = suite, place, node.body
-            suites += [inner for inner in _suites(node) if inner]
+            suites += blocks_of(node)
     if tried is not None:
         return tried
     for place, node in enumerate(outer):
         if spans(node, line):
             return outer, place, [node]
     raise CompareError(_("The text of the lines that raised is not known."))
-
-
-def _suites(node: ast.stmt) -> list[list[ast.stmt]]:
-    handlers = [handler.body for handler in getattr(node, "handlers", ())]
-    cases = [case.body for case in getattr(node, "cases", ())]
-    return [getattr(node, field, []) for field in ("body", "orelse", "finalbody")] + handlers + cases

@@ -136,9 +136,8 @@ def addresses(state: State, namespace: dict[str, Any], names: Iterable[str]) -> 
         if name in namespace:
             more.reach(namespace[name])
     more.run()
-    storages = (describe.storage(tensor) for tensor in (*state.tensors, *more.state.tensors))
-    found = {describe_memory.storage_address(storage) for storage in storages if storage is not None}
-    return {address for address in found if address}
+    storages = map(describe.storage, (*state.tensors, *more.state.tensors))
+    return {address for address in map(describe_memory.storage_address, storages) if address}
 
 
 def is_atom(value: Any) -> bool:

@@ -56,20 +56,17 @@ def copy_state(state: State, roots: tuple[Any, ...], namespace: dict[str, Any] |
     refused: dict[str, str] = {}
     while True:
         memo = _memo(state)
-        try:
-            given = _copy(_("the argument"), roots, memo)
-        except _Refused as refusal:
-            raise CopyError(refusal.sentence) from refusal.__cause__
+        given = _copy(_("the argument"), roots, memo)
         places: list[tuple[Place, Any]] = []
         for place in state.places:
             if place.holder is namespace and place.label in refused:
                 continue
             try:
                 places.append((place, _copy(f"`{place.label}`", place.value, memo)))
-            except _Refused as refusal:
+            except CopyError as refusal:
                 if namespace is None or place.holder is not namespace:
-                    raise CopyError(refusal.sentence) from refusal.__cause__
-                refused[place.label] = refusal.sentence
+                    raise
+                refused[place.label] = str(refusal)
                 break  # its half-made copy is in the memo: begin anew without it
         else:
             _complete_optimizers(state, memo)
@@ -84,9 +81,7 @@ def share_unchanged(copies: Copies) -> None:
     twice. The originals may not be written while these copies are in use."""
     by_memory: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
     for original, copied in _alive(copies):
-        storage = describe.storage(copied)
-        address = describe_memory.storage_address(storage) if storage is not None else None
-        if address:
+        if address := describe_memory.storage_address(describe.storage(copied)):
             by_memory.setdefault(address, []).append((original, copied))
     for pairs in by_memory.values():
         if all(same_content(original, copied) for original, copied in pairs):
@@ -107,7 +102,7 @@ def _refuse_shared_arrays(state: State, namespace: dict[str, Any] | None) -> Non
         begin = array.__array_interface__["data"][0]
         for tensor in state.tensors:
             storage = describe.storage(tensor)
-            address = describe_memory.storage_address(storage) if storage is not None else None
+            address = describe_memory.storage_address(storage)
             if array.nbytes and address and address < begin + array.nbytes and begin < address + storage.nbytes():
                 refused = CopyError(
                     _(
@@ -120,19 +115,13 @@ def _refuse_shared_arrays(state: State, namespace: dict[str, Any] | None) -> Non
                 raise refused
 
 
-class _Refused(Exception):
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-
-
 def _copy(label: str, value: Any, memo: dict[int, Any]) -> Any:
     if value is MISSING or is_atom(value):
         return value
     try:
         return copy.deepcopy(value, memo)
     except Exception as error:  # whatever a class raises when it refuses to be copied
-        raise _Refused(_sentence(label, value, error)) from error
+        raise CopyError(_sentence(label, value, error)) from error
 
 
 def _sentence(label: str, value: Any, error: Exception) -> str:
@@ -168,10 +157,7 @@ def _memo(state: State) -> dict[int, Any]:
             layout = tensor.size(), tensor.stride(), tensor.storage_offset()
             memo[id(tensor)] = _as_type_of(tensor, copy.deepcopy(base, memo)).as_strided(*layout)
     for method in state.bound:
-        try:
-            memo[id(method)] = getattr(_copy(f"`{method.__name__}`", method.__self__, memo), method.__name__)
-        except _Refused as refusal:
-            raise CopyError(refusal.sentence) from refusal.__cause__
+        memo[id(method)] = getattr(_copy(f"`{method.__name__}`", method.__self__, memo), method.__name__)
     return memo
 
 
@@ -200,10 +186,7 @@ def _complete_optimizers(state: State, memo: dict[int, Any]) -> None:
             for name, value in list(vars(optimizer).items()):
                 if name in pickled or hasattr(type(optimizer), name):
                     continue
-                try:
-                    vars(memo[id(optimizer)])[name] = _copy(f"`{type(optimizer).__name__}.{name}`", value, memo)
-                except _Refused as refusal:
-                    raise CopyError(refusal.sentence) from refusal.__cause__
+                vars(memo[id(optimizer)])[name] = _copy(f"`{type(optimizer).__name__}.{name}`", value, memo)
 
 
 def _hang_hooks(state: State, memo: dict[int, Any]) -> None:

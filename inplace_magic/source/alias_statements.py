@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from inplace_magic.source.statements import in_force, statements_by_function
+from inplace_magic.source.targets import entries_of
 from inplace_magic.source.text import Text
 from inplace_magic.source.vocabulary import NOT_ALWAYS_COPIES
 
@@ -49,29 +50,14 @@ def aliases_in(text: Text) -> tuple[tuple[str, int, str, str, str], ...]:
 
 
 def _entries(node: ast.expr) -> list[ast.expr]:
-    """Return the entries of ``(state, reward)``, ``{"loss": total}``, ``dict(loss=total)`` and ``[total] + parts``, as
-    they are appended to a list or returned; of anything else, itself."""
-    made = isinstance(node, (ast.Tuple, ast.List, ast.Dict, ast.BinOp)) or _is_made_of_keywords(node)
-    return [value for _key, value in entries_by_key(node)] if made else [node]
-
-
-def entries_by_key(node: ast.expr) -> list[tuple[str, ast.expr]]:
-    """Yield ``(key as text, entry)`` for a written container; for ``[total] + parts`` only the written entries."""
-    if isinstance(node, (ast.Tuple, ast.List)):
-        return [(str(place), entry) for place, entry in enumerate(node.elts)]
-    if isinstance(node, ast.Dict):
-        keyed = zip(node.keys, node.values, strict=True)
-        return [(ast.unparse(key) if key is not None else "**", value) for key, value in keyed]
+    """Return the entries of ``(state, reward)``, ``{"loss": total}``, ``dict(loss=total)`` and, of ``[total] + parts``,
+    the written ones, as they are appended to a list or returned; of anything else, itself."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         sides = [side for side in (node.left, node.right) if isinstance(side, (ast.Tuple, ast.List, ast.BinOp))]
-        return [entry for side in sides for entry in entries_by_key(side)]
-    if isinstance(node, ast.Call) and _is_made_of_keywords(node):
-        return [(repr(keyword.arg) if keyword.arg is not None else "**", keyword.value) for keyword in node.keywords]
-    return []
-
-
-def _is_made_of_keywords(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args
+        return [entry for side in sides for entry in _entries(side)]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args:
+        return [keyword.value for keyword in node.keywords]
+    return entries_of(node) if isinstance(node, (ast.Tuple, ast.List, ast.Dict)) else [node]
 
 
 def _undetached(node: ast.expr) -> ast.expr:

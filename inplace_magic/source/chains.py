@@ -87,7 +87,7 @@ def paths_in(expression: str) -> frozenset[str]:
     node = expressions.parse(expression)
     if node is None:
         return frozenset()
-    if isinstance(node, (ast.Assign, ast.AugAssign)) and not isinstance(node, ast.AugAssign):
+    if isinstance(node, ast.Assign):
         node = node.value
     found = set()
     for inner in ast.walk(node):

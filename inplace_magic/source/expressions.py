@@ -7,9 +7,9 @@ evaluated.
 from __future__ import annotations
 
 import ast
-import warnings
 from functools import lru_cache
 
+from inplace_magic.source.text import parsed
 from inplace_magic.source.vocabulary import ALIASING
 
 _MAX_CHARACTERS = 4_000
@@ -25,12 +25,8 @@ def parse(text: str) -> ast.AST | None:
     if len(text) > _MAX_CHARACTERS:
         return None
     for candidate in (text, f"{text} pass", f"{text}\n pass"):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the user has seen what Python says of this text
-                body = ast.parse(candidate).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        tree = parsed(candidate)
+        body = tree.body if tree is not None else []
         if len(body) == 1 and (len(text) <= _SHALLOW or _depth_of(body[0]) <= _MAX_DEPTH):
             return body[0].value if isinstance(body[0], ast.Expr) else body[0]
     return None
@@ -75,6 +71,11 @@ def root_name(node: ast.AST | None) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
+def last_name(node: ast.AST | None) -> str:
+    """Return the name by which a function or class is called: ``backward`` of ``loss.backward``; empty for none."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def operands(expression: str, *, method: bool) -> list[ast.expr]:
     """Return the expressions of a call's positional operands.
 
@@ -108,10 +109,7 @@ def calls_method(expression: str, name: str) -> bool:
 def makes_an_object(expression: str) -> bool:
     """True if a call looks like that of a class (``nn.Conv2d(…)``), whose result is no tensor."""
     node = parse(expression)
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name[:1].isupper()
+    return isinstance(node, ast.Call) and last_name(node.func)[:1].isupper()
 
 
 def keyword(expression: str, name: str) -> ast.expr | None:

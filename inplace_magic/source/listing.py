@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,8 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
-from inplace_magic.source.text import children, nodes_in, text_of
+from inplace_magic.source.statements import segment
+from inplace_magic.source.text import characters, children, nodes_in, parsed, text_of
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
@@ -124,19 +124,13 @@ class Listing:
     def text(self, node: ast.AST) -> str:
         """Return the source of an expression or statement."""
         line, column, end_line, end_column = _span(node)
-        return self._between(line, column, end_line, end_column)
+        return segment(self.lines, line, end_line, column, end_column)
 
     def text_between(self, before: ast.AST, after: ast.AST) -> str:
         """Return the source from the end of one node to the end of another."""
         _, _, line, column = _span(before)
         _, _, end_line, end_column = _span(after)
-        return self._between(line, column, end_line, end_column)
-
-    def _between(self, line: int, column: int, end_line: int, end_column: int) -> str:
-        picked = [text.encode() for text in self.lines[line - 1 : end_line]]
-        picked[-1] = picked[-1][:end_column]
-        picked[0] = picked[0][column:]
-        return b"\n".join(picked).decode(errors="replace")
+        return segment(self.lines, line, end_line, column, end_column)
 
     def indent(self, statement: ast.stmt) -> str:
         """Return the white space before a statement."""
@@ -177,7 +171,11 @@ class Listing:
     def expression_at(self, site: Callsite) -> ast.expr | None:
         """Return the expression that made the call at a place."""
         found = [node for node in self._expressions.get(site.line, ()) if self.text(node) == site.expression]
-        at = [node for node in found if site.column is None or self._column(node) == site.column]
+        at = [
+            node
+            for node in found
+            if site.column is None or characters(self.lines, node.lineno, node.col_offset) == site.column
+        ]
         return (at or found)[0] if len(at) == 1 or len(found) == 1 else None
 
     @cached_property
@@ -185,9 +183,6 @@ class Listing:
         """Return the expressions that begin on each line; cached, since rules ask for every call and files have many
         nodes."""
         return grouped((node.lineno, node) for node in self.nodes if isinstance(node, ast.expr))
-
-    def _column(self, node: ast.expr) -> int:
-        return len(self.lines[node.lineno - 1].encode()[: node.col_offset].decode(errors="replace"))
 
     def substitute(self, changes: Iterable[tuple[ast.expr, str]]) -> Edit | None:
         """Return the lines with some expressions replaced; None where that touches a line more than one way, or several
@@ -259,23 +254,14 @@ def _parse(source: tuple[str, ...]) -> Listing | None:
     plain = ["" if number == 0 and text.lstrip().startswith("%%") else text for number, text in enumerate(source)]
     tree = text_of(tuple(plain)).tree  # as it was parsed while its places were resolved
     if tree is None:
-        tree = _tree("\n".join(re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain))
+        tree = parsed("\n".join(re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain))
     return Listing(source, tree, whole=True) if tree is not None else None
-
-
-def _tree(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user has seen what Python says of this text
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _statement_only(site: Callsite) -> Listing | None:
     rows = (site.statement or site.text).split("\n")
     at = [number for number, row in enumerate(rows) if _without_comment(site.text.strip(), row.strip())]
-    tree = _tree("\n".join(rows)) if sum(map(len, rows)) <= _MAX_CHARACTERS else None
+    tree = parsed("\n".join(rows)) if sum(map(len, rows)) <= _MAX_CHARACTERS else None
     if tree is None or len(at) != 1 or site.line - at[0] < 1:
         return None
     first = site.line - at[0]

@@ -79,5 +79,6 @@ def _tensors_in(expression: str, method: bool) -> list[ast.expr]:
 
 
 def is_no_tensor(node: ast.AST) -> bool:
-    """``2``, ``x.shape``: an operand that brings no tensor into a call."""
+    """``2``, ``-2``, ``x.shape``: an operand that brings no tensor into a call."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)

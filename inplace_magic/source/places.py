@@ -13,14 +13,15 @@ from types import CodeType
 
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, SourceText
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.source.alias_statements import aliases_in
-from inplace_magic.source.between.places import Between, Whose, whose
+from inplace_magic.source.between.places import Between
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import (
     indent_of,
     innermost,
+    place_in,
     segment,
     shared_defaults,
     statement_text,
@@ -103,7 +104,7 @@ class Sources:
             shared_defaults=self._defaults(function.node) if function is not None else (),
             indent=indent_of(holding, line, lines),
         )
-        self._texts.setdefault(whose(found), text)
+        self._texts.setdefault(found.whose, text)
         return found
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
@@ -116,24 +117,20 @@ class Sources:
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """Return the place of an expression in the function of `code` from :meth:`function_at`."""
         twin = self._files.twin(code, 0)
-        if twin is None:
-            return None
-        filename, lines = code.co_filename, twin.text.lines
+        return self.place_in(twin.text, code.co_filename, node) if twin is not None else None
+
+    def place_in(
+        self,
+        text: Text,
+        filename: str,
+        node: ast.expr | ast.stmt,
+        function: str = "<module>",
+        caller: Callsite | None = None,
+    ) -> Callsite:
+        """Return the place of an expression or statement in a text."""
         cell, path = self._where(filename)
-        holding = innermost(twin.text.statements_on(node.lineno), node.lineno, node.col_offset)
-        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return Callsite(
-            line=node.lineno,
-            text=self._shown_line(filename, twin.text, node.lineno),
-            cell=cell,
-            file=path,
-            end_line=end_line,
-            column=characters(lines, node.lineno, node.col_offset),
-            end_column=characters(lines, end_line, end),
-            expression=segment(lines, node.lineno, end_line, node.col_offset, end),
-            statement=statement_text(holding, lines),
-            indent=indent_of(holding, node.lineno, lines),
-        )
+        shown = self._shown_line(filename, text, node.lineno)
+        return place_in(text, node, text=shown, cell=cell, file=path, function=function, caller=caller)
 
     @property
     def edited(self) -> tuple[str, ...]:
@@ -163,7 +160,7 @@ class Sources:
         found: list[SourceText] = []
         for filename, file in self._files:
             cell, path = self._where(filename)
-            located = any(where == [cell, path] for _, *where in self._texts)
+            located = any(where == [cell, path] for *where, _ in self._texts)
             one = len(file.versions) == 1 and not file.edited and file.versions[0].tree is not None
             if located and one and filename not in self._shown and (cell, path) != (None, None):
                 found.append(SourceText(cell, path, tuple(file.versions[0].lines)))
@@ -184,7 +181,7 @@ class Sources:
         for filename, file in self._files:
             cell, path = self._where(filename)
             for text in file.versions:
-                ran = {name for (name, *where), its in self._texts.items() if where == [cell, path] and its is text}
+                ran = {name for (*where, name), its in self._texts.items() if where == [cell, path] and its is text}
                 everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
                 if everything or ran:
                     yield cell, path, text, None if everything else ran

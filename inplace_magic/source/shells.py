@@ -31,6 +31,8 @@ def cell_numbers(shell: Any) -> dict[str, int]:
 def cells_in_order(shell: Any) -> list[tuple[int, str, str]]:
     """Return execution count, compiled file name and typed text of each cell of the history, oldest first.
 
+    The lines of the text are those of tracebacks.
+
     The shell maps a name to its last number alone, and a cell that ran twice may have one name for both. So the names
     are computed from the text, as the shell does.
     """
@@ -43,6 +45,16 @@ def cells_in_order(shell: Any) -> list[tuple[int, str, str]]:
         for end in ("", "\n"):  # history drops the last line break, names are made with it
             name = shell.compile.get_code_name(raw + end, code + end, number)
             if name in linecache.cache:
-                found.append((number, name, raw))
+                found.append((number, name, _from_the_first_line(raw)))
                 break
     return found
+
+
+def _from_the_first_line(typed: str) -> str:
+    """Return the text of a cell without what IPython takes off before it counts lines: blank lines above the first one,
+    and its indentation."""
+    lines = typed.splitlines(keepends=True)
+    while lines and lines[0].isspace():
+        del lines[0]
+    indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())] if lines else ""
+    return "".join(line.removeprefix(indent) for line in lines)

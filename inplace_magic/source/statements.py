@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from inplace_magic.source.text import is_simple, statements_inside
+from inplace_magic.record.places import Callsite
+from inplace_magic.source.text import Text, characters, is_simple, statements_inside
 
 
-def segment(lines: list[str], line: int, end_line: int, column: int, end_column: int) -> str:
+def segment(lines: Sequence[str], line: int, end_line: int, column: int, end_column: int) -> str:
     """Return the text between two places; columns count UTF-8 bytes."""
     if not 0 < line <= end_line <= len(lines):
         return ""
@@ -23,16 +25,15 @@ def spans(node: ast.stmt, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def is_at(node: ast.stmt, line: int, column: int | None) -> bool:
+    """True if a place is in a statement; if its column is not known, the statement may stand beside it."""
+    end = node.end_lineno or node.lineno, node.end_col_offset or (column or 0) + 1
+    return column is None or (node.lineno, node.col_offset) <= (line, column) < end
+
+
 def innermost(statements: list[ast.stmt], line: int, column: int | None) -> ast.stmt | None:
     """Return the innermost statement on a line; for ``a = f(x); b = g(x)``, the one at the column."""
-    holding = [
-        node
-        for node in statements
-        if column is None
-        or (node.lineno, node.col_offset)
-        <= (line, column)
-        < (node.end_lineno or node.lineno, node.end_col_offset or column + 1)
-    ]
+    holding = [node for node in statements if is_at(node, line, column)]
     return max(holding or statements, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
@@ -48,6 +49,28 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
     if not body:
         text = segment(lines, best.lineno, last, best.col_offset, best.end_col_offset or 0)
     return text.strip()
+
+
+def place_in(text: Text, node: ast.expr | ast.stmt, /, **known: Any) -> Callsite:
+    """Return the place of a part of a text.
+
+    Args:
+        known: what the text does not tell, by the names of :class:`.Callsite`'s fields.
+    """
+    lines, line, column = text.lines, node.lineno, node.col_offset
+    end_line, end = node.end_lineno or line, node.end_col_offset or column
+    holding = innermost(text.statements_on(line), line, column)
+    told = {
+        "line": line,
+        "text": text.line(line),
+        "end_line": end_line,
+        "column": characters(lines, line, column),
+        "end_column": characters(lines, end_line, end),
+        "expression": segment(lines, line, end_line, column, end),
+        "statement": statement_text(holding, lines),
+        "indent": indent_of(holding, line, lines),
+    }
+    return Callsite(**{**told, **known})
 
 
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:

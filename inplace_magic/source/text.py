@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import CodeType
@@ -18,6 +18,16 @@ from typing import Any
 from inplace_magic.record.grouped import grouped
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parsed(text: str) -> ast.Module | None:
+    """Return the syntax of a text; None where it is not Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user has seen what Python says of this text
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +65,7 @@ class Text:
     @cached_property
     def tree(self) -> ast.Module | None:
         """Its syntax; None where it is not Python."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the user has seen what Python says of this text
-                return ast.parse("\n".join(self.lines))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+        return parsed("\n".join(self.lines))
 
     @cached_property
     def functions(self) -> dict[str, list[Function]]:
@@ -205,7 +210,7 @@ def _functions(tree: ast.Module) -> Iterator[Function]:
     yield from visit(tree, "", (), None)
 
 
-def characters(lines: list[str], line: int, column: int) -> int:
+def characters(lines: Sequence[str], line: int, column: int) -> int:
     """Return a column in characters, from one in bytes, as Python counts them."""
     if not 0 < line <= len(lines):
         return column

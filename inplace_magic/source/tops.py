@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inplace_magic.record.names import LocalName
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.listing import LOOPS, Listing, Scope, whole_listing
-
-Whose = tuple[int | None, str | None, str]
-"""Cell, file, and qualified name of a function; ``<module>`` outside functions."""
 
 
 @dataclass(frozen=True)
@@ -22,18 +19,12 @@ class Top:
 
     listing: Listing
     scope: Scope
-    cell: int | None
-    file: str | None
-    function: str
-
-    @property
-    def whose(self) -> Whose:
-        """Cell, file and function of a place, from :func:`whose`."""
-        return self.cell, self.file, self.function
+    whose: Whose
+    """Cell, file and function."""
 
     def place(self, site: Callsite | None) -> Callsite | None:
         """Return the place in these lines that is a place or one of its callers; None if there is none."""
-        while site is not None and whose(site) != self.whose:
+        while site is not None and site.whose != self.whose:
             site = site.caller
         return site
 
@@ -42,21 +33,16 @@ class Top:
         return self.listing.scope_of(node) is self.scope
 
 
-def whose(site: Callsite) -> Whose:
-    """Return the function that a place belongs to."""
-    return site.cell, site.file, site.function
-
-
 def tops(trace: Trace, once: Mapping[Whose, Callsite]) -> list[Top]:
     """Return the lines that ran by themselves, once: those of cells and scripts, and those of functions that they call
     once, such as ``main``; as far as their text is known."""
     found = []
-    for (cell, file, function), place in once.items():
+    for whose, place in once.items():
         listing = whole_listing(trace, place)
         statement = listing.statement_at(place) if listing is not None else None
         if listing is not None and statement is not None:
-            scope = listing.tree if function == "<module>" else listing.scope_of(statement)
-            found.append(Top(listing, scope, cell, file, function))
+            scope = listing.tree if place.function == "<module>" else listing.scope_of(statement)
+            found.append(Top(listing, scope, whose))
     return found
 
 
@@ -70,8 +56,8 @@ def run_once(trace: Trace) -> dict[Whose, Callsite]:
         site = call.callsite
         while site is not None and id(site) not in seen:
             seen.add(id(site))
-            callers.setdefault(whose(site), {})[site.caller] = None
-            places.setdefault(whose(site), site)
+            callers.setdefault(site.whose, {})[site.caller] = None
+            places.setdefault(site.whose, site)
             site = site.caller
 
     def is_once(key: Whose, above: frozenset[Whose]) -> bool:
@@ -80,7 +66,7 @@ def run_once(trace: Trace) -> dict[Whose, Callsite]:
         if key in above or key[2].endswith(">") or len(callers[key]) > 1:
             return False
         caller = next(iter(callers[key]))
-        return caller is None or (is_once(whose(caller), above | {key}) and _runs_straight(trace, caller))
+        return caller is None or (is_once(caller.whose, above | {key}) and _runs_straight(trace, caller))
 
     return {key: place for key, place in places.items() if is_once(key, frozenset())}
 
@@ -88,8 +74,8 @@ def run_once(trace: Trace) -> dict[Whose, Callsite]:
 def names_in(trace: Trace, once: Mapping[Whose, Callsite]) -> list[LocalName]:
     """Return the names in functions that ran once, those of outer functions first: ``net.weight`` before
     ``self.weight``."""
-    known = [entry for entry in trace.local_names if (entry.cell, entry.file, entry.function) in once]
-    return sorted(known, key=lambda entry: len(once[entry.cell, entry.file, entry.function].chain))
+    known = [entry for entry in trace.local_names if entry.whose in once]
+    return sorted(known, key=lambda entry: len(once[entry.whose].chain))
 
 
 def _runs_straight(trace: Trace, caller: Callsite) -> bool:

@@ -64,15 +64,8 @@ class Compiled:
         """True if a code object, of a function or of a whole file, was compiled from a text."""
         if code.co_name != "<module>":
             return self.twin(code, text) is not None
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                futures = code.co_flags & _FUTURES
-                lines = "\n".join(text.lines) + "\n"
-                whole = compile(lines, code.co_filename, "exec", flags=futures, dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-        return _alike(code, whole) and positions(whole) == positions(code)
+        whole = _module("\n".join(text.lines) + "\n", code.co_filename, code.co_flags & _FUTURES)
+        return whole is not None and _alike(code, whole) and positions(whole) == positions(code)
 
     def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
         """Return all code objects of a unit."""
@@ -91,13 +84,19 @@ def _compiled(unit: Unit, filename: str, futures: int, imports: list[ast.stmt]) 
     node: ast.stmt = unit.node
     for owner in reversed(unit.classes):
         node = _copy_of_class(owner, node)
+    module = _module(ast.Module([*imports, node], []), filename, futures)
+    if module is not None:
+        yield from _inside(module)
+
+
+def _module(source: str | ast.Module, filename: str, futures: int) -> CodeType | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            module = compile(ast.Module([*imports, node], []), filename, "exec", flags=futures, dont_inherit=True)
+            module: CodeType = compile(source, filename, "exec", flags=futures, dont_inherit=True)
+            return module
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    yield from _inside(module)
+        return None
 
 
 def _copy_of_class(owner: ast.ClassDef, only: ast.stmt) -> ast.ClassDef:

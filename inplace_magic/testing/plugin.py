@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(OPTION, nargs="?", const="calls", metavar="LEVEL", help=level_help)
     answer_help = "watch nothing; a test that fails by an autograd error shows what caused it"
     group.addoption("--inplace-answer", action="store_true", default=False, help=answer_help)
-    group.addoption("--inplace-fail-on", metavar="{" + ",".join(FAIL_ON) + "}", help=fail_help)
+    group.addoption("--inplace-fail-on", metavar=flags.one_of(*FAIL_ON), help=fail_help)
     annotate_help = "print each finding as an annotation of GitHub Actions, which stands beside its line"
     group.addoption("--inplace-annotate", action="store_true", default=False, help=annotate_help)
     for field in PASSED_ON:

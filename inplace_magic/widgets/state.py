@@ -15,7 +15,7 @@ from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.page.explorer import explorer_state
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.report import Report
 
 
@@ -43,8 +43,8 @@ class LiveView:
         return self._tensors.get(key)
 
     @cached_property
-    def _timeline(self) -> str | None:
-        return timeline_svg(self._reading)
+    def _timeline(self) -> str:
+        return timeline_table(self._reading)
 
     @property
     def _fix(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import made, tensor, wrote
 
-from inplace_magic.analysis.naming.bindings import Bindings, names_of
+from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.places import Callsite
@@ -21,7 +21,7 @@ def at(text: str, **more: Any) -> Callsite:
 
 
 def name_of(call: CallEvent, *before: CallEvent, names: tuple[TensorName, ...] = (), tensor: int = 1) -> str | None:
-    return Bindings.from_trace(Trace(calls=(*before, call), names=names)).written_name(call, tensor)
+    return Story(Trace(calls=(*before, call), names=names)).bindings.written_name(call, tensor)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_tensor_without_a_name_is_named_by_another_on_its_memory() -> None:
 def test_unpacking_gives_each_tensor_its_name() -> None:
     where = at("mean, std = encode(x)", expression="encode(x)")
     trace = Trace(calls=(made(0, "torch.std_mean", where, (tensor(1),), (tensor(2), tensor(3))),))
-    bindings = Bindings.from_trace(trace)
+    bindings = Story(trace).bindings
     assert (bindings.name(2), bindings.name(3), bindings.name(1)) == ("mean", "std", None)
 
 
@@ -121,23 +121,23 @@ def test_of_the_calls_that_one_expression_made_the_last_gives_what_the_name_gets
         made(0, "F.linear", where, (tensor(1),), (tensor(2),)),
         made(1, "F.relu", where, (tensor(2),), (tensor(3),)),
     )
-    assert names_of(Trace(calls=calls)) == {3: "y"}
+    assert Story(Trace(calls=calls)).best_names == {3: "y"}
 
 
 def test_calls_inside_a_backward_bind_no_name_of_the_line() -> None:
     inner = made(1, "Tensor.mul", at("y = f(x)", expression="f(x)"), (tensor(1),), (tensor(2),), parent=0)
-    assert names_of(Trace(calls=(inner,))) == {}
+    assert Story(Trace(calls=(inner,))).best_names == {}
 
 
 def test_the_last_assignment_names_a_tensor_and_the_namespace_names_it_better() -> None:
     first = made(0, "f", at("a = f(x)", expression="f(x)"), (tensor(9),), (tensor(1),))
     again = made(1, "g", at("b = g(a)", expression="g(a)"), (tensor(1),), (tensor(1),))
-    assert names_of(Trace(calls=(first, again))) == {1: "b"}
-    assert names_of(Trace(calls=(first, again), names=(TensorName(1, "model.bias"),))) == {1: "model.bias"}
+    assert Story(Trace(calls=(first, again))).best_names == {1: "b"}
+    assert Story(Trace(calls=(first, again), names=(TensorName(1, "model.bias"),))).best_names == {1: "model.bias"}
 
 
 def test_the_first_name_that_the_namespace_gives_is_the_best() -> None:
     names = (TensorName(1, "x"), TensorName(1, "holder.x"))
-    bindings = Bindings.from_trace(Trace(names=names))
+    bindings = Story(Trace(names=names)).bindings
     assert bindings.name(1) == "x"
     assert bindings.owners == {"x": 1, "holder.x": 1}

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from builders import sigmoid_trace, site, tensor
 
-from inplace_magic.analysis.effects import effects, effects_of
+from inplace_magic.analysis.effects import effects_of
 from inplace_magic.record.events import CallEvent, Mutation
 
 
@@ -15,7 +15,7 @@ def kinds(call: CallEvent) -> list[tuple[str, int]]:
 
 
 def test_the_sigmoid_cell_creates_four_tensors_and_writes_one_of_them():
-    rows = [(row.call, row.kind, row.tensor) for row in effects(sigmoid_trace())]
+    rows = [(row.call, row.kind, row.tensor) for call in sigmoid_trace().calls for row in effects_of(call)]
 
     assert rows == [
         (0, "created", 1),

@@ -9,6 +9,7 @@ from builders import made, site, tensor
 from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import groups_of
+from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.tree.folds import FoldedGraph
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
@@ -24,7 +25,7 @@ def chain(*lines: int) -> AutogradGraph:
     for i, line in enumerate(lines):
         events.append(made(i, "torch.exp", site(line, LINES), (tensor(i),), (tensor(i + 1, is_leaf=False, node=i),)))
     nodes = tuple(AutogradNode(i, "ExpBackward0", i, call=i) for i in range(len(lines)))
-    return AutogradGraph.from_trace(Trace(calls=tuple(events), nodes=nodes))
+    return AutogradGraph.of(Story(Trace(calls=tuple(events), nodes=nodes)))
 
 
 def training(steps: int) -> AutogradGraph:
@@ -118,7 +119,7 @@ def test_a_box_has_the_path_of_the_parameters_inside():
 
     names = tuple(TensorName(100 + i, f"net.layer{1 + i // 30}[{i % 30}].weight") for i in range(60))
 
-    cut = folded(groups_of(AutogradGraph.from_trace(Trace(calls=tuple(events), nodes=nodes, names=names))))
+    cut = folded(groups_of(AutogradGraph.of(Story(Trace(calls=tuple(events), nodes=nodes, names=names)))))
 
     assert {fold.path for fold in cut.folds} == {"net"}
     assert [frame.name for frame in cut.frames] == ["Block"]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from builders import sigmoid_trace, site, tensor
 
 from inplace_magic.analysis.graph import HUB, AutogradGraph
+from inplace_magic.analysis.story import Story
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.memory import Storage
@@ -44,7 +45,7 @@ def view_trace() -> Trace:
 
 
 def test_each_version_of_a_written_tensor_is_a_vertex_of_its_own():
-    graph = AutogradGraph.from_trace(sigmoid_trace())
+    graph = AutogradGraph.of(Story(sigmoid_trace()))
 
     versions = [(v.key, v.origin, v.made_by, v.mutated) for v in graph.tensors if v.tensor == 4]
 
@@ -52,7 +53,7 @@ def test_each_version_of_a_written_tensor_is_a_vertex_of_its_own():
 
 
 def test_data_flows_through_the_write_from_the_old_version_to_the_new_one():
-    data = arrows(AutogradGraph.from_trace(sigmoid_trace()), "data")
+    data = arrows(AutogradGraph.of(Story(sigmoid_trace())), "data")
 
     assert data[-6:] == [
         ("C3", "T4@v0"),
@@ -65,7 +66,7 @@ def test_data_flows_through_the_write_from_the_old_version_to_the_new_one():
 
 
 def test_what_is_kept_for_backward_points_at_the_version_that_was_saved():
-    graph = AutogradGraph.from_trace(sigmoid_trace())
+    graph = AutogradGraph.of(Story(sigmoid_trace()))
 
     saved = [(edge.source, edge.target, edge.name) for edge in graph.edges if edge.kind == "saved"]
 
@@ -76,21 +77,21 @@ def test_a_saved_output_without_a_python_object_is_found_by_its_version_counter_
     trace = sigmoid_trace()
     trace = replace(trace, saved=tuple(replace(saved, tensor=None) for saved in trace.saved))
 
-    assert ("T4@v0", "C3") in arrows(AutogradGraph.from_trace(trace), "saved")
+    assert ("T4@v0", "C3") in arrows(AutogradGraph.of(Story(trace)), "saved")
 
 
 def test_a_saved_tensor_that_nothing_in_sight_stands_for_is_counted_and_not_guessed():
     trace = sigmoid_trace()
     hooked = SavedTensor(3, "self", hooked=True)
 
-    graph = AutogradGraph.from_trace(replace(trace, saved=(*trace.saved, hooked)))
+    graph = AutogradGraph.of(Story(replace(trace, saved=(*trace.saved, hooked))))
 
     assert graph.unplaced == 1
     assert len(arrows(graph, "saved")) == 2
 
 
 def test_calls_carry_the_names_that_pytorch_gives_their_autograd_nodes():
-    graph = AutogradGraph.from_trace(sigmoid_trace())
+    graph = AutogradGraph.of(Story(sigmoid_trace()))
 
     assert [call.nodes for call in graph.calls if call.call == 3] == [("SigmoidBackward0",)]
 
@@ -99,7 +100,7 @@ def test_queries_are_left_out_unless_they_raised():
     trace = sigmoid_trace()
     trace = replace(trace, calls=(*trace.calls, CallEvent(7, "Tensor.item", "query", site(7), (tensor(5),))))
 
-    graph = AutogradGraph.from_trace(trace)
+    graph = AutogradGraph.of(Story(trace))
 
     assert "C7" not in [call.key for call in graph.calls]
     assert [call.error for call in graph.calls if call.key == "C6"] == [trace.calls[6].error]
@@ -108,18 +109,18 @@ def test_queries_are_left_out_unless_they_raised():
 def test_tensors_bear_the_names_of_the_code():
     trace = replace(sigmoid_trace(), names=(TensorName(4, "model.probs"),))
 
-    names = {vertex.tensor: vertex.name for vertex in AutogradGraph.from_trace(trace).tensors}
+    names = {vertex.tensor: vertex.name for vertex in AutogradGraph.of(Story(trace)).tensors}
 
     assert names[4] == "model.probs"
     assert names[5] == "loss"
 
 
 def test_a_view_is_joined_to_its_base():
-    assert ("T1@v0", "T2@v0") in arrows(AutogradGraph.from_trace(view_trace()), "view")
+    assert ("T1@v0", "T2@v0") in arrows(AutogradGraph.of(Story(view_trace())), "view")
 
 
 def test_a_base_that_was_written_through_its_view_appears_in_its_new_version():
-    graph = AutogradGraph.from_trace(view_trace())
+    graph = AutogradGraph.of(Story(view_trace()))
 
     base = next(vertex for vertex in graph.tensors if vertex.key == "T1@v1")
 
@@ -135,7 +136,7 @@ def test_a_version_that_moved_unseen_says_so():
         CallEvent(1, "torch.relu", "ordinary", site(3), (replace(x, version=3),), (tensor(3),)),
     )
 
-    later = AutogradGraph.from_trace(Trace(calls=calls)).tensors[2]
+    later = AutogradGraph.of(Story(Trace(calls=calls))).tensors[2]
 
     assert (later.key, later.origin, later.version_before, later.made_by) == ("T1@v3", "unseen", 0, None)
 
@@ -145,7 +146,7 @@ def test_a_write_that_pytorch_does_not_count_makes_a_vertex_and_no_loop():
     write = (Mutation(1, 0, 0, 1, 1),)
     calls = tuple(CallEvent(i, "F.batch_norm", "in-place", site(2), (mean,), (), write) for i in range(2))
 
-    graph = AutogradGraph.from_trace(Trace(calls=calls))
+    graph = AutogradGraph.of(Story(Trace(calls=calls)))
 
     assert [vertex.key for vertex in graph.tensors] == ["T1@v0", "T1@v0+1", "T1@v0+2"]
     assert arrows(graph, "data") == [("T1@v0", "C0"), ("C0", "T1@v0+1"), ("T1@v0+1", "C1"), ("C1", "T1@v0+2")]
@@ -155,7 +156,7 @@ def test_an_output_that_is_the_input_itself_makes_no_second_vertex():
     x = tensor(1)
     calls = (CallEvent(0, "Tensor.contiguous", "ordinary", site(2), (x,), (x,)),)
 
-    graph = AutogradGraph.from_trace(Trace(calls=calls))
+    graph = AutogradGraph.of(Story(Trace(calls=calls)))
 
     assert [vertex.key for vertex in graph.tensors] == ["T1@v0"]
     assert arrows(graph, "data") == [("T1@v0", "C0")]
@@ -164,11 +165,11 @@ def test_an_output_that_is_the_input_itself_makes_no_second_vertex():
 def test_an_unknown_version_is_shown_as_unknown():
     calls = (CallEvent(0, "torch.relu", "ordinary", site(2), (tensor(1, version=None),), (tensor(2),)),)
 
-    assert AutogradGraph.from_trace(Trace(calls=calls)).tensors[0].key == "T1@v?"
+    assert AutogradGraph.of(Story(Trace(calls=calls))).tensors[0].key == "T1@v?"
 
 
 def test_the_neighbourhood_holds_the_nearest_vertices_and_only_arrows_between_them():
-    graph = AutogradGraph.from_trace(sigmoid_trace())
+    graph = AutogradGraph.of(Story(sigmoid_trace()))
 
     part = graph.around(["C4"], 3)
 
@@ -184,19 +185,19 @@ def test_the_neighbourhood_does_not_spread_through_a_parameter_that_every_step_r
         for i in range(HUB + 5)
     )
 
-    part = AutogradGraph.from_trace(Trace(calls=calls)).around(["C0"], 20)
+    part = AutogradGraph.of(Story(Trace(calls=calls))).around(["C0"], 20)
 
     assert [call.key for call in part.calls] == ["C0"]
 
 
 def test_the_same_trace_gives_the_same_graph():
-    assert AutogradGraph.from_trace(sigmoid_trace()) == AutogradGraph.from_trace(sigmoid_trace())
+    assert AutogradGraph.of(Story(sigmoid_trace())) == AutogradGraph.of(Story(sigmoid_trace()))
 
 
 def test_a_node_made_before_the_watch_keeps_nothing_that_could_be_drawn():
     trace = replace(sigmoid_trace(), nodes=(AutogradNode(3, "SigmoidBackward0"),))
 
-    graph = AutogradGraph.from_trace(trace)
+    graph = AutogradGraph.of(Story(trace))
 
     assert arrows(graph, "saved") == []
     assert graph.unplaced == 2
@@ -210,5 +211,5 @@ def test_a_gradient_was_made_inside_backward_and_not_before_the_watch():
     )
     trace = Trace(calls=calls, storages=(Storage(2, 8, "cpu", born=0),))
 
-    found = {vertex.key: (vertex.origin, vertex.made_by) for vertex in AutogradGraph.from_trace(trace).tensors}
+    found = {vertex.key: (vertex.origin, vertex.made_by) for vertex in AutogradGraph.of(Story(trace)).tensors}
     assert found["T2@v0"] == ("inside", 0)

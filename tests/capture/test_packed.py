@@ -68,16 +68,14 @@ def test_a_record_that_was_packed_on_the_way_is_the_record(program: Any, level: 
     recorder = session._recorder
 
     def trace() -> Any:
-        return session.trace(sources=Sources(), namespace={}, error=None, cell=None, source="", last=False)
+        return session.trace(sources=Sources(), namespace={}, error=None, last=False)
 
     before = trace()
+    calls, storages, nodes = [*recorder.log.calls], recorder.identity.storages, recorder.nodes.records
     recorder.room.packed.take(recorder.log, recorder.identity, recorder.nodes, recent=0)
     packed = trace()
-    left = len(recorder.log.calls), len([r for r in recorder.nodes.records if r.ended is not None and not r.changed])
-    room = recorder.room.packed
-    calls = [raw for block in room.calls() for raw in block]
-    recorder.log.calls[:0], recorder.identity.storages[:0] = calls, room.storages()
-    recorder.nodes.records[:0] = room.nodes()
+    left = len(recorder.log.calls), len([r for r in recorder.nodes.records if r.ended is not None])
+    recorder.log.calls, recorder.identity.storages, recorder.nodes.records = calls, storages, nodes
     twice = trace()  # an interrupt struck before they were taken out
     session.let_go()
 

@@ -10,9 +10,8 @@ import torch
 from cells import run_cell
 from healthy.compare import facts, programs
 
-from inplace_magic.comparing.compare import _unprinted
 from inplace_magic.magics.compare import program_of_cell
-from inplace_magic.rerun.run import Runner
+from inplace_magic.rerun.run import Runner, unprinted
 
 NAMES = ("dqn", "transformer_mixed_precision", "wgan_penalty")
 
@@ -43,7 +42,7 @@ def test_a_comparison_leaves_a_training_program_untouched(loaded_shell: Any, nam
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_on_copies_gives_what_the_cell_itself_gives(loaded_shell: Any, name: str) -> None:
     _, rest = prepare(loaded_shell, name)
-    outcome, failure = Runner(program_of_cell(loaded_shell, "cell", rest, 1), None, _unprinted).outcome()
+    outcome, failure = Runner(program_of_cell(loaded_shell, "cell", rest, 1), None, unprinted).outcome()
     assert failure is None
     assert run_cell(loaded_shell, rest).error is None
     own = everything(loaded_shell)

@@ -53,7 +53,7 @@ def asked(driver: run.Driver, mode: Mode, tree: Path, variant: Variant) -> dict[
             "message": one.message,
             "why": getattr(one, "proof", None) and one.proof.reason,
             "places": [f"{site.file}:{site.line}: {site.text}" for site in (one.mutation, one.saved) if site],
-            "diff": one.diff or "",
+            "diff": getattr(one, "diff", ""),  # an answer has none
             "proof": one.proof.verdict if getattr(one, "proof", None) else "untried",
         }
 

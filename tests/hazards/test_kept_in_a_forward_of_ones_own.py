@@ -75,6 +75,9 @@ BAD = {
     "in_a_list": KEEP.replace("feats.update(x=o)", "seen.append(o)") + PASS + "low = seen[0].min().item()",
     "in_each_pass": KEEP + f'for step in range(3):\n    {PASS}    low = feats["x"].min().item()',
     "by_a_hook_on_each_layer": ON_ALL + PASS + 'low = feats["norm"].min().item()',
+    "by_a_key_that_is_a_variable": ON_ALL.replace("net.named_children()", '[("conv", net.conv), ("norm", net.norm)]')
+    + PASS
+    + 'key = "norm"\nlow = feats[key].min().item()',
     "as_an_attribute_of_the_layer": "def keep(m, i, o):\n    m.seen = o\nnet.norm.register_forward_hook(keep)\n"
     + PASS
     + "low = net.norm.seen.min().item()",
@@ -156,7 +159,7 @@ def by_hand() -> Trace:
             replace(wrote(1, "F.relu", site(2, LINES, direct=False), kept), modules=("Net", "ReLU")),
             made(2, "Tensor.min", replace(site(3, LINES), expression='feats["x"].min()'), (kept,), (tensor(4),)),
         ),
-        kept_by_hooks=(KeptByHook(made=0, write=1, tensor=3, layer="Conv2d", name="feats", key="x"),),
+        kept_by_hooks=(KeptByHook(write=1, tensor=3, layer="Conv2d", name="feats", key="x"),),
     )
 
 

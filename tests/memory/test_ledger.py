@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from builders import site, tensor, with_traits
 
-from inplace_magic.analysis.memory.ledger import Ledger, memory_by_line, peaks_of
+from inplace_magic.analysis.memory.ledger import Ledger
 from inplace_magic.analysis.saved import kept_for_backward
+from inplace_magic.analysis.story import Story
 from inplace_magic.capture.torch.memory import MemoryMeter
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, OpEvent
@@ -47,7 +48,7 @@ def test_a_temporary_inside_a_call_raises_its_peak_and_leaves_nothing():
         (0, 10, 10, True),
         (1, 5, 110, True),
     ]
-    assert [(peak.nbytes, peak.op, peak.storages) for peak in peaks_of(trace)] == [(110, 1, (2, 1))]
+    assert [(peak.nbytes, peak.op, peak.storages) for peak in Ledger(trace).peaks] == [(110, 1, (2, 1))]
 
 
 def test_an_allocators_readings_sum_to_its_own_change_and_replace_the_storages():
@@ -141,7 +142,7 @@ def test_a_hidden_clone_is_told_from_an_output_a_leaf_and_a_mask():
     )
     trace = with_traits(trace)
 
-    kept = kept_for_backward(trace)
+    kept = kept_for_backward(Story(trace))
 
     assert [entry.origin for entry in kept] == ["clone of the input", "input", "leaf", "leaf", "made for backward"]
     assert [entry.also_kept_by for entry in kept][2:4] == [{"MulBackward0": 1}, {"SiluBackward0": 1}]
@@ -213,7 +214,7 @@ def test_a_workspace_that_a_call_leaves_behind_is_not_billed_to_its_line(level):
             (2, False, 0, 0),
         ]
         assert sum(e.net_bytes for e in rows) == 9216 - 512
-    lines = memory_by_line(trace)
+    lines = Ledger(trace).by_line
     assert [(line.workspace, line.allocated_bytes) for line in lines] == [
         (False, 512),
         (True, 8192),

@@ -140,6 +140,22 @@ def program(watch):
     x.grad = None
     del h
 """,
+    "a backward that fails at the end of a long graph": """
+def program(watch):
+    if watch:
+        watch.start()
+    h = chain(20_000).exp()
+    loss = h * 1
+    with torch.no_grad():
+        h.add_(1)
+    try:
+        loss.backward()
+    except RuntimeError:
+        pass
+    del h, loss
+    if watch:
+        watch.leave()
+""",
     "in a thread": """
 def program(watch):
     def run():
@@ -185,7 +201,11 @@ def program(watch):
         shell.run_line_magic("inplace_watch", "off")
 """,
 }
-AT_OPS = ("five operations on a state at each step", "a recurrent loop, freed after the watch", "in a thread")
+FEW = {
+    "ops": ("five operations on a state at each step", "a recurrent loop, freed after the watch", "in a thread"),
+    "writes": ("a backward that fails at the end of a long graph",),
+}
+"""The programs of the other levels."""
 
 
 LOOKED_AT_ALL = """
@@ -199,7 +219,7 @@ del node, h
 
 def asked(level: str) -> list[str]:
     """The programs that run at a level."""
-    return [name for name in PROGRAMS if level == "calls" or name in AT_OPS]
+    return [name for name in PROGRAMS if level == "calls" or name in FEW[level]]
 
 
 def together(names: Sequence[str]) -> str:
@@ -210,7 +230,7 @@ def together(names: Sequence[str]) -> str:
 @cache
 def first_runs() -> dict[str, Ran]:
     """Of all programs of each level, and of torch alone."""
-    programs = {level: (together(asked(level)), level) for level in ("calls", "ops")}
+    programs = {level: (together(asked(level)), level) for level in ("calls", *FEW)}
     programs["torch"] = (HEAD + LOOKED_AT_ALL, "")
     return dict(zip(programs, run([*programs.values()]), strict=True))
 
@@ -232,7 +252,7 @@ def outcomes(level: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(("name", "level"), [(name, "calls") for name in PROGRAMS] + [(name, "ops") for name in AT_OPS])
+@pytest.mark.parametrize(("name", "level"), [(name, level) for level in ("calls", *FEW) for name in asked(level)])
 def test_a_long_graph_is_freed_as_it_is_unwatched(name: str, level: str) -> None:
     assert outcomes(level)[name] == "plain watched"
 

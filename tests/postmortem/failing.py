@@ -7,7 +7,7 @@ from itertools import count
 from textwrap import dedent
 from typing import Any
 
-from inplace_magic.postmortem import Cell, Cells, answer_to
+from inplace_magic.postmortem import Cell, answer_to
 from inplace_magic.record.answer import Answer
 
 _names = count(1)
@@ -45,7 +45,7 @@ class Failed:
                 exec(compile(text.replace("%matplotlib inline", "pass"), name, "exec"), self.namespace)
             except RuntimeError as error:
                 self.error = error
-        self.cells = Cells(tuple(ran))
+        self.cells = tuple(ran)
         assert self.error is not None, "the program did not fail"
 
     def answer(self) -> Answer | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inplace_magic.postmortem import Cell, Cells, answer_to
+from inplace_magic.postmortem import Cell, answer_to
 from inplace_magic.record.answer import Answer
 
 FILE = Path(__file__).parent / "refused.md"
@@ -105,7 +105,7 @@ def run(
             linecache.cache[cell.filename] = len(cell.text), None, lines, cell.filename
             exec(compile(cell.text, cell.filename, "exec"), names)
     except Exception as error:  # what the program raises is what is asked about
-        return error, answer_to(error, namespace=names, cells=Cells(cells))
+        return error, answer_to(error, namespace=names, cells=cells)
     finally:
         if torch is not None:
             torch.set_grad_enabled(True)

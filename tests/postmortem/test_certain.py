@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from postmortem.failing import Failed, lines_of, program
 
-from inplace_magic.postmortem import Cells, answer_to
+from inplace_magic.postmortem import answer_to
 
 PROGRAMS = {
     "index write": """
@@ -312,7 +312,7 @@ def test_a_function_that_a_library_called_is_followed_by_itself(tmp_path: Path, 
         try:
             names["test_gates"](2.0)
         except RuntimeError as error:
-            answer = answer_to(error, namespace=names, cells=Cells())
+            answer = answer_to(error, namespace=names, cells=())
     finally:
         sys.settrace(before)
     assert answer is not None

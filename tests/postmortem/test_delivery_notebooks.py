@@ -52,6 +52,15 @@ def test_the_line_of_another_cell_is_named_with_its_cell_and_one_of_the_failing_
     assert "Cell In[3], line" not in text
 
 
+@pytest.mark.parametrize("typed", ["\n \n" + FAILING, "  " + FAILING.replace("\n", "\n  ")])
+def test_lines_are_those_of_the_traceback_where_ipython_takes_blank_lines_or_an_indentation_off(
+    loaded_shell: Any, typed: str
+) -> None:
+    (text,) = run_cell(loaded_shell, typed).answers
+    assert "`h.mul_(2)` (line 4)" in text
+    assert "`h = torch.sigmoid(w)` (line 3)" in text
+
+
 @pytest.mark.parametrize("before", [[FAILING], [FORWARD, WRITE, BACKWARD], [FORWARD, "7", WRITE, BACKWARD, "'on'"]])
 def test_loading_after_the_failure_says_the_same_once(shell: Any, before: list[str]) -> None:
     run(shell, before)

@@ -7,7 +7,7 @@ import ast
 import gc
 import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -17,7 +17,7 @@ from postmortem import refused
 from postmortem.refused import Program, names_of_torch, programs, run, texts
 
 from inplace_magic.language import use_language
-from inplace_magic.postmortem import Cells, answer_to
+from inplace_magic.postmortem import Cell, answer_to
 from inplace_magic.postmortem.kinds import KINDS
 from inplace_magic.record.answer import Answer
 
@@ -60,6 +60,41 @@ def test_the_answer_is_the_same_where_definitions_stand_in_an_earlier_cell(progr
     _, answer = run(after, (before,))
     assert answer is not None
     assert (answer.code, answer.candidates[0].line) == (program.code, program.cause)
+
+
+@pytest.mark.parametrize("program", raising(), ids=str)
+def test_the_answer_is_the_same_where_statements_share_a_line(program: Program) -> None:
+    text, line_of = _joined(program.text)
+    _, answer = run(text)
+    assert answer is not None
+    assert program.cause is not None
+    assert (answer.code, answer.candidates[0].line) == (program.code, line_of[program.cause])
+    _, alone = run(program.text)
+    assert alone is not None
+    assert answer.candidates[0].statement == alone.candidates[0].statement
+
+
+def _joined(text: str) -> tuple[str, dict[int, int]]:
+    """Return a program in which neighbouring simple statements stand on one line, and the new number of each line."""
+    rows, joined = text.splitlines(), dict[int, int]()
+    for node in ast.walk(ast.parse(text)):
+        block = getattr(node, "body", None)
+        simple: list[ast.stmt | None] = []
+        for each in block if isinstance(block, list) else ():
+            alone = not hasattr(each, "body") and each.lineno == each.end_lineno
+            before = simple[-1] if simple else None
+            if alone and before is not None and before.lineno + 1 == each.lineno:
+                joined[each.lineno] = joined.get(before.lineno, before.lineno)
+            simple.append(each if alone else None)
+    line_of, out = dict[int, int](), list[str]()
+    for number, row in enumerate(rows, 1):
+        if number in joined:
+            out[line_of[joined[number]] - 1] += f"; {row.strip()}"
+            line_of[number] = line_of[joined[number]]
+        else:
+            out.append(row)
+            line_of[number] = len(out)
+    return "\n".join(out) + "\n", line_of
 
 
 def test_sentences_of_answers_are_in_both_languages() -> None:
@@ -138,7 +173,7 @@ def test_an_answer_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Versions, flags, gradients, memory and the number of references of all tensors stay as they were."""
     seen: list[tuple[object, object]] = []
 
-    def watched(error: BaseException, *, namespace: Mapping[str, object], cells: Cells) -> Answer | None:
+    def watched(error: BaseException, *, namespace: Mapping[str, object], cells: Sequence[Cell]) -> Answer | None:
         before = _facts(namespace)
         answer = answer_to(error, namespace=namespace, cells=cells)
         seen.append((before, _facts(namespace)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from postmortem.failing import Failed, lines_of, program
 
-from inplace_magic.postmortem import Cells, answer_to
+from inplace_magic.postmortem import answer_to
 
 OPEN = {
     "two branches of one form": """
@@ -68,13 +68,13 @@ def test_what_hooks_packed_is_unknown() -> None:
 
 def test_other_errors_have_no_answer() -> None:
     for error in (ValueError("x"), RuntimeError("shapes cannot be multiplied"), KeyboardInterrupt(), RuntimeError()):
-        assert answer_to(error, namespace={}, cells=Cells()) is None
+        assert answer_to(error, namespace={}, cells=()) is None
 
 
 def test_the_text_alone_gives_no_line() -> None:
     error = RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation"
     )
-    answer = answer_to(error, namespace={}, cells=Cells())
+    answer = answer_to(error, namespace={}, cells=())
     assert answer is not None
     assert (answer.candidates, answer.certain, answer.saved_by) == ((), False, None)

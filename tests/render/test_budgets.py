@@ -13,6 +13,7 @@ import torch
 
 import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.story import Story
 from inplace_magic.render import to_mimebundle
 from inplace_magic.report import Report
 
@@ -160,12 +161,12 @@ THOUSAND_CALLS = "\n".join(
 
 @pytest.mark.parametrize("program", [CHAIN, BRANCHES], ids=["chain", "branches"])
 def test_a_cell_of_a_hundred_nodes_leaves_about_60_kilobytes(program: str) -> None:
-    assert 95 <= len(AutogradGraph.from_trace(report_of(program).trace)) <= 105
+    assert 95 <= len(AutogradGraph.of(Story(report_of(program).trace))) <= 105
     assert size(program) <= 62_000
 
 
 def test_a_training_step_of_a_network_leaves_60_kilobytes() -> None:
-    assert len(AutogradGraph.from_trace(report_of(RESNET).trace)) > 1_000
+    assert len(AutogradGraph.of(Story(report_of(RESNET).trace))) > 1_000
     assert size(RESNET) <= 60_000
 
 

@@ -10,6 +10,7 @@ from render.samples import long_report
 
 import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph
+from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.vertices import Edge
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent, Mutation
@@ -34,7 +35,7 @@ def network(layers: int) -> Trace:
 
 
 def test_a_small_graph_is_drawn_as_it_is_but_for_calls_that_made_a_tensor_out_of_nothing():
-    graph = AutogradGraph.from_trace(sigmoid_report().trace)
+    graph = AutogradGraph.of(Story(sigmoid_report().trace))
 
     drawing = drawing_of(outline_of(graph, sigmoid_report().findings))
 
@@ -44,7 +45,7 @@ def test_a_small_graph_is_drawn_as_it_is_but_for_calls_that_made_a_tensor_out_of
 
 
 def test_in_a_large_graph_parameters_and_statistics_stand_in_the_box_of_the_only_call_that_uses_them():
-    drawing = drawing_of(outline_of(AutogradGraph.from_trace(network(SMALL // 2)), ()))
+    drawing = drawing_of(outline_of(AutogradGraph.of(Story(network(SMALL // 2))), ()))
 
     assert drawing.notes["C3"] == ["reads T103 and 1 more", "✎ writes T203"]
     assert {vertex.tensor for vertex in drawing.graph.tensors} == set(range(1, SMALL // 2 + 1))
@@ -52,7 +53,7 @@ def test_in_a_large_graph_parameters_and_statistics_stand_in_the_box_of_the_only
 
 
 def test_in_a_small_graph_they_stay_boxes_of_their_own():
-    drawing = drawing_of(outline_of(AutogradGraph.from_trace(network(3)), ()))
+    drawing = drawing_of(outline_of(AutogradGraph.of(Story(network(3))), ()))
 
     assert drawing.notes == {}
     assert len(drawing.graph.tensors) == 4 + 3 + 2 * 3
@@ -69,7 +70,7 @@ def test_a_base_does_not_show_views_that_only_untracked_calls_read():
         for i, number in enumerate(views)
     )
 
-    drawing = drawing_of(outline_of(AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, *iteration))), ()))
+    drawing = drawing_of(outline_of(AutogradGraph.of(Story(replace(trace, calls=(*trace.calls, *iteration)))), ()))
 
     drawn = {vertex.tensor for vertex in drawing.graph.tensors}
     assert drawn
@@ -83,7 +84,7 @@ def test_views_that_a_drawn_call_reads_show_their_base():
     read = CallEvent(SMALL + 1, "Tensor.mul", "ordinary", site(4), views, (tensor(502, is_leaf=False, node=SMALL),))
     nodes = (*trace.nodes, AutogradNode(SMALL, "MulBackward0", SMALL, call=SMALL + 1))
 
-    whole = AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, chunk, read), nodes=nodes))
+    whole = AutogradGraph.of(Story(replace(trace, calls=(*trace.calls, chunk, read), nodes=nodes)))
 
     assert {400, 500, 501} <= {vertex.tensor for vertex in outline_of(whole, ()).graph.tensors}
 
@@ -98,7 +99,7 @@ def test_slices_that_only_folded_passes_read_are_not_drawn():
                 word = target[:, i].unsqueeze(1)
                 hidden = cell(table(word).squeeze(1), hidden)
             hidden.sum().backward()
-    whole = AutogradGraph.from_trace(watch.report.trace)
+    whole = AutogradGraph.of(Story(watch.report.trace))
 
     graph = drawing_of(outline_of(whole, ())).graph
 
@@ -111,7 +112,9 @@ def test_slices_that_only_folded_passes_read_are_not_drawn():
 
 def nameless(trace: Trace) -> AutogradGraph:
     """The graph of a trace without names, as temporaries are."""
-    return AutogradGraph.from_trace(trace, names={})
+    story = Story(trace)
+    vars(story)["best_names"] = {}
+    return AutogradGraph.of(story)
 
 
 def test_in_a_large_graph_a_result_without_a_name_stands_in_the_box_of_its_maker():
@@ -127,7 +130,9 @@ def test_a_result_stays_a_box_where_it_has_a_name_or_is_written_later_or_a_findi
     number = len(trace.calls)
     again = replace(tensor(5), version=1)
     write = CallEvent(number, "Tensor.add_", "in-place", site(3), (tensor(5),), (again,), (Mutation(5, 0, 1, 5, 5),))
-    graph = AutogradGraph.from_trace(replace(trace, calls=(*trace.calls, write)), names={7: "probs"})
+    story = Story(replace(trace, calls=(*trace.calls, write)))
+    vars(story)["best_names"] = {7: "probs"}
+    graph = AutogradGraph.of(story)
     kept = {"T9@v0"}
 
     shown, _ = without_temporaries(graph, kept)
@@ -148,7 +153,7 @@ def test_what_a_finding_names_is_never_left_out():
     report = long_report(400)
     untracked = replace(report.trace, nodes=report.trace.nodes[:10])
 
-    drawing = drawing_of(outline_of(AutogradGraph.from_trace(untracked), report.findings))
+    drawing = drawing_of(outline_of(AutogradGraph.of(Story(untracked)), report.findings))
 
     assert set(drawing.roles.keys) <= {vertex.key for vertex in (*drawing.graph.tensors, *drawing.graph.calls)}
     assert "C200" in drawing.roles.keys
@@ -157,7 +162,7 @@ def test_what_a_finding_names_is_never_left_out():
 def test_a_graph_without_autograd_is_still_drawn():
     trace = replace(network(SMALL // 2), nodes=())
 
-    assert len(drawing_of(outline_of(AutogradGraph.from_trace(trace), ())).graph.calls) == SMALL // 2
+    assert len(drawing_of(outline_of(AutogradGraph.of(Story(trace)), ())).graph.calls) == SMALL // 2
 
 
 def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
@@ -165,14 +170,14 @@ def test_however_many_findings_there_are_no_picture_is_larger_than_the_limit():
     (finding,) = report.findings
     many = tuple(replace(finding, call=call, saved_call=call - 1) for call in range(1, 400))
 
-    drawing = drawing_of(outline_of(AutogradGraph.from_trace(report.trace), many))
+    drawing = drawing_of(outline_of(AutogradGraph.of(Story(report.trace)), many))
 
     assert len(drawing.graph) + len(drawing.folds) <= MAX_NODES
     assert "nearest to the findings" in " ".join(drawing.captions) or "folded into" in " ".join(drawing.captions)
 
 
 def test_opening_more_than_a_picture_can_hold_changes_nothing():
-    graph = AutogradGraph.from_trace(long_report(400).trace)
+    graph = AutogradGraph.of(Story(long_report(400).trace))
     keys = {fold.key for fold in drawing_of(outline_of(graph, ())).folds}
 
     one = drawing_of(outline_of(graph, ()), expanded=set(sorted(keys)[:1]))

@@ -27,7 +27,6 @@ from inplace_magic.render.page.html import to_fragment, to_page
 from inplace_magic.render.page.memory_section import memory_section
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.theme import theme_script
-from inplace_magic.render.timeline.timeline import timeline_svg
 from inplace_magic.report import Report
 
 SCRIPT = re.compile("<script>(.*?)</script>", re.DOTALL)
@@ -71,8 +70,10 @@ def test_styles_hold_only_values_that_jupyterlab_keeps_in_an_untrusted_notebook(
 
 
 def test_what_the_theme_of_jupyterlab_sets_on_tables_and_code_is_set_again_here():
-    markup = to_fragment(sigmoid_report()).replace("<td></td>", "")  # an empty cell shows nothing to align
+    markup = re.sub("<td[^>]*></td>", "", to_fragment(sigmoid_report()))  # an empty cell shows nothing to align
     for tag, attributes in Elements(markup).found:
+        if "data-c" in attributes:  # nor does one with a sign alone
+            continue
         css = attributes.get("style") or ""
         wanted = {
             "table": ("background", "color", "table-layout", "margin"),
@@ -113,12 +114,11 @@ def test_the_picture_has_the_finding_as_its_alternative_text():
     assert "`probs` was overwritten (line 6)" in alt
 
 
-@pytest.mark.parametrize("number", [0, 1], ids=["graph", "timeline"])
-def test_a_picture_in_the_page_and_what_travels_packed_are_the_whole_picture_in_another_order(number: int):
+def test_a_picture_in_the_page_and_what_travels_packed_are_the_whole_picture_in_another_order():
     report = hostile_report()
-    markup, whole = to_fragment(report), (report.to_svg(), timeline_svg(Reading(report)) or "")[number]
-    shown = pictures(markup)[-number]  # the first one, and the last one
-    tags, bundled = (iter(said) for said in state_in(markup)["unseen"][number])
+    markup, whole = to_fragment(report), report.to_svg()
+    shown = pictures(markup)[0]
+    tags, bundled = (iter(said) for said in state_in(markup)["unseen"])
 
     def groups(bundle: re.Match[str]) -> str:
         parts = [re.split("(?=M)", path)[1:] for path in re.findall("d='([^']*)'", bundle[2])]
@@ -127,14 +127,13 @@ def test_a_picture_in_the_page_and_what_travels_packed_are_the_whole_picture_in_
 
     named = re.sub(r"(<g class='(?:B )?)([nek])", r"\1\2 \2", shown)
     joined = re.sub(
-        r"<(svg|g(?! class='B )|text class='v')[^>]*>",
+        r"<(svg|g(?! class='B ))[^>]*>",
         lambda tag: tag[0][:-1] + next(tags),
         named,
     )
     joined = re.sub(r"<g class='B ([^']*)'>(.*?)</g>", groups, joined)
 
-    expected = whole if number else without_titles(whole)  # of a graph's boxes a script knows more than titles
-    assert pieces(joined) == pieces(expected)
+    assert pieces(joined) == pieces(without_titles(whole))  # of a graph's boxes a script knows more than titles
     assert (list(tags), list(bundled)) == ([], [])
     assert " data-" not in shown
     assert "<title>" not in shown
@@ -215,7 +214,7 @@ def test_a_hostile_report_adds_no_element_and_no_attribute():
     assert {tag for tag, _ in page.found} <= {tag for tag, _ in model.found}
     assert {name for _, attributes in page.found for name in attributes} <= {
         *("style", "class", "scope", "open", "alt", "src", "cellpadding", "tabindex", "data-lm-suppress-shortcuts"),
-        "data-state",
+        *("data-state", "colspan", "title", "data-s", "data-c", "data-k"),
     }
     assert page.open == []
     assert "<script>alert(1)</script>\"onmouseover='x'" in page.text

@@ -14,6 +14,7 @@ import torch
 import inplace_magic
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.story import Story
 from inplace_magic.capture import callsite
 from inplace_magic.render.graph.folds import heading_of
 from inplace_magic.render.reading import Reading
@@ -258,7 +259,7 @@ def test_a_class_that_inherits_its_forward_is_named_as_the_user_wrote_it(watched
 def test_a_weight_of_two_modules_belongs_to_the_one_that_runs(watched: Watched) -> None:
     report = watched("net = nets.Tower(nets.Early, 1)", "net(torch.arange(4)).sum().backward()")
 
-    last = [call for call in AutogradGraph.from_trace(report.trace).calls if "Linear" in call.modules][-1]
+    last = [call for call in AutogradGraph.of(Story(report.trace)).calls if "Linear" in call.modules][-1]
     assert [room.path for room in last.rooms if room is not None] == ["net", "net.head"]
 
 

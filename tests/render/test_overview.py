@@ -14,7 +14,7 @@ from inplace_magic.analysis.opening import OVERVIEW
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.page.html import detail_of
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.report import Report
 
 
@@ -136,7 +136,7 @@ def test_a_box_of_a_loop_whose_middle_was_discarded_says_that_it_counts_the_leas
                 x.add_(1)
                 x.mul_(1)
         reports.append(w.report)
-    cut, whole = (report.to_dot() + (timeline_svg(Reading(report)) or "") for report in reports)
+    cut, whole = (report.to_dot() + timeline_table(Reading(report)) for report in reports)
 
     for before, after in pairwise(
         re.findall(r"(at least )?\d+ (?:more passes|passes|calls, line|writes in place)", cut)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 from typing import Any
 
 import pytest
 from programs import score
+from render.tracks import Tracks
 
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.timeline.places import width
-from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.report import Report
 
 PROGRAMS = score.packed.FIRST
 WRONG = [case["case"] for case in score.cases_in(PROGRAMS) if case["symptom"] != "harmless"]
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def watched(shell: Any, name: str) -> Report:
@@ -27,19 +25,16 @@ def watched(shell: Any, name: str) -> Report:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_the_picture_says_what_the_findings_say_and_hides_no_write(loaded_shell: Any, name: str) -> None:
+def test_the_timeline_says_what_the_findings_say_and_hides_no_write(loaded_shell: Any, name: str) -> None:
     report = watched(loaded_shell, name)
-    svg = timeline_svg(Reading(report))
-    assert svg is not None
-    root = ET.fromstring(svg)
-    says_what_the_findings_say(report, root)
-    hides_no_write(report, root)
-    keeps_its_texts_inside(root)
+    shown = Tracks(timeline_table(Reading(report)))
+    says_what_the_findings_say(report, shown)
+    hides_no_write(report, shown)
 
 
-def says_what_the_findings_say(report: Report, root: ET.Element) -> None:
-    crosses = {int(g.get("data-c", "")) for g in root.iter(f"{SVG}g") if g.get("class") == "m mx"}
-    texts = [shown(element) for element in root.iter(f"{SVG}text")]
+def says_what_the_findings_say(report: Report, shown: Tracks) -> None:
+    crosses = {cell.call for cell in shown.cells if cell.is_guilty}
+    texts = [cell.text for cell in shown.all_cells]
     for finding in report.hazards:
         if finding.severity != "info":
             assert finding.mutation is not None
@@ -47,35 +42,22 @@ def says_what_the_findings_say(report: Report, root: ET.Element) -> None:
             said = [text for text in texts if text.endswith(f"in line {finding.mutation.line}")]
             assert said, texts
             if finding.saved is not None:
-                kept = f"{finding.saved_by} saved v{finding.expected_version} in line {finding.saved.line}, overwritten"
+                kept = (
+                    f"✗ {finding.saved_by} saved v{finding.expected_version} in line {finding.saved.line}, overwritten"
+                )
                 assert any(text.startswith(kept) for text in said), said
 
 
-def hides_no_write(report: Report, root: ET.Element) -> None:
-    """Each write is a mark of its lane, or in a gap that its lane has a mark for, or counted in the caption."""
-    lanes = {g.get("data-s"): list(g.iter(f"{SVG}g")) for g in root.iter(f"{SVG}g") if g.get("class") == "l"}
+def hides_no_write(report: Report, shown: Tracks) -> None:
+    """Each write is a sign of its lane, or in a gap that its lane has a sign for, or counted in the caption."""
     left_out = 0
     for call in report.calls:
         for mutation in call.mutations:
-            marks = lanes.get(str(mutation.storage))
-            if marks is None:
+            lane = [cell for cell in shown.all_cells if cell.storage == str(mutation.storage)]
+            if not lane:
                 left_out += call.kind == "in-place"
             else:
-                kinds = {g.get("class") for g in marks if g.get("data-c") == str(call.index)}
-                assert kinds & {"m mw", "m mn", "m ms", "m mm", "m mx"} or any(g.get("class") == "m mg" for g in marks)
-    caption = re.search(r"with (\d+) writes", "".join(root.itertext()))
+                signs = {sign for cell in lane if cell.call == call.index for sign in cell.text}
+                assert signs & set("✎↻⇄") or any("⋯" in cell.text for cell in lane)
+    caption = re.search(r"with (\d+) writes", shown.text)
     assert (int(caption[1]) if caption is not None else 0) == left_out
-
-
-def keeps_its_texts_inside(root: ET.Element) -> None:
-    for text in root.iter(f"{SVG}text"):
-        wide = width(shown(text), {"v": 10, "p": 9}.get(text.get("class", ""), 11))
-        start = float(text.get("x", "")) - (wide / 2 if text.get("class") in ("a", "v", "p") else 0)
-        assert start >= 0, shown(text)
-        assert start + wide <= float(root.get("width", "")), shown(text)
-
-
-def shown(text: ET.Element) -> str:
-    """The words of a text element that are drawn."""
-    title = text.findtext(f"{SVG}title") or ""
-    return "".join(text.itertext()).removeprefix(title)

@@ -9,7 +9,7 @@ more than the tensors in sight, and never shrinks again, something other than a 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -22,30 +22,19 @@ from inplace_magic.record.trace import Trace
 Key = tuple[int | None, int | None, str]
 
 
-def devices_read(trace: Trace) -> frozenset[str]:
-    """Devices whose allocator was asked."""
-    return frozenset(reading.device for reading in trace.readings)
-
-
-def entries_read_by_call(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
-    """Return one entry for each call and device; workspaces have entries of their own."""
-    blocks = tuple(blocks)
-    rows = _rows(trace.readings, blocks, of_ops=False)
-    return _apart(rows, {(call, None, device): size for call, device, size in _workspaces(trace, blocks)})
-
-
-def entries_read_by_op(trace: Trace, blocks: Iterable[Block]) -> list[Entry]:
-    """Return one entry for each operator and device; the arguments are those of :func:`entries_read_by_call`. A
-    workspace has an entry of its own where one operator alone can have allocated it."""
-    if not trace.ops:
+def entries_read(trace: Trace, blocks: Sequence[Block], *, of_ops: bool) -> list[Entry]:
+    """Return one entry for each call, or operator, and device. A workspace has an entry of its own; among operators
+    where one alone can have allocated it."""
+    if of_ops and not trace.ops:
         return []
-    blocks = tuple(blocks)
-    rows = _rows(trace.readings, blocks, of_ops=True)
+    rows = _rows(trace.readings, blocks, of_ops=of_ops)
     sizes = {block.storage.storage: block.nbytes for block in blocks}
     beyond = {key: row.allocated_bytes - sum(sizes[made] for made in row.made) for key, row in rows.items()}
-    found = {}
+    found: dict[Key, int] = {}
     for call, device, size in _workspaces(trace, blocks):
-        able = [key for key, spare in beyond.items() if (key[0], key[2]) == (call, device) and spare >= size]
+        able: list[Key] = [(call, None, device)]
+        if of_ops:
+            able = [key for key, spare in beyond.items() if (key[0], key[2]) == (call, device) and spare >= size]
         if len(able) == 1:
             found[able[0]] = size
     return _apart(rows, found)
@@ -130,13 +119,12 @@ def _peak_between(first: MemoryReading, then: MemoryReading, allocated: int, fre
     return (min(then.peak_bytes, bound) if then.peak_bytes == first.peak_bytes else bound), False
 
 
-def _workspaces(trace: Trace, blocks: Iterable[Block]) -> list[tuple[int, str, int]]:
+def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, int]]:
     """(call, device, bytes) of memory that was asked for in a call, that no tensor in sight holds, and that stays.
 
     Of each call its first reading counts. Where operators are seen, that is the one before its first operator: nothing
     had come or gone since the call began, so the two are one reading (:meth:`.MemoryMeter.read`)."""
     inner = {call.index for call in trace.calls if call.parent is not None}
-    blocks = tuple(blocks)
     found = []
     for device, readings in grouped_by(attrgetter("device"), trace.readings).items():
         held = Held(block for block in blocks if block.device == device)

@@ -109,43 +109,50 @@ def blocks_of(trace: Trace) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def entries_by_call(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
-    """Return one entry for each call and device that the call allocated or freed on, in the order of the calls."""
-    last = trace.calls[-1].index if trace.calls else BEFORE
-    came: defaultdict[Slot, list[Block]] = defaultdict(list)
-    went: defaultdict[Slot, list[Block]] = defaultdict(list)
-    for block in blocks:
-        device = block.storage.device
-        if not block.older:
-            came[(BEFORE if block.born is None else block.born, BEFORE), device].append(block)
-        if block.ended is not None:
-            went[(min(block.ended - 1, last), BEFORE), device].append(block)
-    return _entries(trace, blocks, came, went, of_ops=False)
-
-
-def entries_by_op(trace: Trace, blocks: Sequence[Block]) -> list[Entry]:
-    """Return one entry for each operator and device; none at level ``calls``.
+def entries_of(trace: Trace, blocks: Sequence[Block], *, of_ops: bool) -> list[Entry]:
+    """Return one entry for each step and device on which it allocated or freed, in the order of the steps.
 
     What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
+
+    Args:
+        of_ops: the steps are operators, of which level ``calls`` has none, and not calls.
     """
-    if not trace.ops:
+    if of_ops and not trace.ops:
         return []
-    before_call = _ops_before(trace)
-    last = len(trace.ops) - 1
-    came: dict[Slot, list[Block]] = {}
-    went: dict[Slot, list[Block]] = {}
+    before_call = _ops_before(trace) if of_ops else {}
+    last = len(trace.ops) - 1 if of_ops else trace.calls[-1].index if trace.calls else BEFORE
+
+    def step(call: int | None, op: int | None) -> Step:
+        if not of_ops or op is not None:
+            at = op if of_ops else call
+            return (BEFORE if at is None else min(at, last)), BEFORE
+        known = BEFORE if call is None else call
+        return before_call.get(known, BEFORE), known
+
+    came: defaultdict[Slot, list[Block]] = defaultdict(list)
+    went: defaultdict[Slot, list[Block]] = defaultdict(list)
+    live: dict[str, int] = {}
     for block in blocks:
         device = block.device
-        if not block.older:
-            call = BEFORE if block.born is None else block.born
-            step = (block.born_op, BEFORE) if block.born_op is not None else (before_call.get(call, BEFORE), call)
-            came.setdefault((step, device), []).append(block)
-        if block.ended_op is not None:
-            went.setdefault(((min(block.ended_op - 1, last), BEFORE), device), []).append(block)
-        elif block.ended is not None:
-            call = block.ended - 1
-            went.setdefault(((before_call.get(call, BEFORE), call), device), []).append(block)
-    return _entries(trace, blocks, came, went, of_ops=True)
+        if block.older:
+            live[device] = live.get(device, 0) + block.nbytes
+        else:
+            came[step(block.born, block.born_op), device].append(block)
+        call, op = (None if ended is None else ended - 1 for ended in (block.ended, block.ended_op))
+        if call is not None or (of_ops and op is not None):
+            went[step(call, op), device].append(block)
+    rows: list[Entry] = []
+    for slot in sorted(dict.fromkeys((*came, *went)), key=_STEP):
+        moment, device = slot
+        call, op = _who(trace, moment) if of_ops else (None if moment[0] == BEFORE else moment[0], None)
+        made = came.get(slot, ())
+        allocated, freed = sum([block.nbytes for block in made]), sum([block.nbytes for block in went.get(slot, ())])
+        retained = sum([block.nbytes for block in made if block.ended is None])
+        peak = live.get(device, 0) + allocated
+        live[device] = now = peak - freed
+        serials = tuple([block.storage.storage for block in made])
+        rows.append(_entry(call, op, device, allocated, freed, peak, now, of_ops, serials, retained))
+    return rows
 
 
 def _ops_before(trace: Trace) -> dict[int, int]:
@@ -160,33 +167,6 @@ def _ops_before(trace: Trace) -> dict[int, int]:
         latest = max(latest, last_of_call.get(call.index, BEFORE))
         found[call.index] = latest
     return found
-
-
-def _entries(
-    trace: Trace, blocks: Iterable[Block], came: dict[Slot, list[Block]], went: dict[Slot, list[Block]], *, of_ops: bool
-) -> list[Entry]:
-    """Entries in the order of the steps."""
-    live: dict[str, int] = {}
-    for block in blocks:
-        if block.older:
-            live[block.device] = live.get(block.device, 0) + block.nbytes
-    rows: list[Entry] = []
-    for slot in sorted(dict.fromkeys((*came, *went)), key=_STEP):
-        step, device = slot
-        call, op = _who(trace, step) if of_ops else (None if step[0] == BEFORE else step[0], None)
-        allocated = freed = retained = 0
-        serials: tuple[int, ...] = ()
-        for block in came.get(slot, ()):
-            allocated += block.nbytes
-            serials += (block.storage.storage,)
-            if block.ended is None:
-                retained += block.nbytes
-        for block in went.get(slot, ()):
-            freed += block.nbytes
-        peak = live.get(device, 0) + allocated
-        live[device] = now = peak - freed
-        rows.append(_entry(call, op, device, allocated, freed, peak, now, of_ops, serials, retained))
-    return rows
 
 
 def _who(trace: Trace, step: Step) -> tuple[int | None, int | None]:

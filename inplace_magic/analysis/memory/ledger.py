@@ -7,26 +7,41 @@ to the change of its live bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 
-from inplace_magic.analysis.memory.allocator import devices_read, entries_read_by_call, entries_read_by_op
-from inplace_magic.analysis.memory.blocks import (
-    BEFORE,
-    Block,
-    Entry,
-    blocks_of,
-    entries_by_call,
-    entries_by_op,
-    with_peaks_inside,
-)
-from inplace_magic.analysis.naming.bindings import Bindings
-from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.analysis.memory.allocator import entries_read
+from inplace_magic.analysis.memory.blocks import BEFORE, Block, Entry, blocks_of, entries_of, with_peaks_inside
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+
+_entry = filled(Entry)
+_PEAK = attrgetter("peak_bytes", "exact_peak")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineMemory(Entry):
+    """The entries of all calls of one line on one device, summed; the peak is that of the highest call, storages from
+    before the watch included where they are known. Its `call` is the first of them."""
+
+    site: Callsite | None
+    """None for calls whose place could not be told, and for what happened before the first call."""
+    calls: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The moment at which most was alive on a device."""
+
+    device: str
+    nbytes: int
+    call: int | None
+    op: int | None
+    storages: tuple[int, ...] = field(default=())
+    """Serial numbers of the known storages alive then, the largest first."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +58,8 @@ class Ledger:
     @cached_property
     def calls(self) -> tuple[Entry, ...]:
         """One entry for each call and device that the call allocated or freed on, in the order of the calls."""
-        rows = with_peaks_inside(entries_by_call(self.trace, self._counted), self._counted_ops)
-        read = entries_read_by_call(self.trace, self._read)
+        rows = with_peaks_inside(entries_of(self.trace, self._counted, of_ops=False), self._counted_ops)
+        read = entries_read(self.trace, self._read, of_ops=False)
         return tuple(sorted((*rows, *read), key=_order) if read else rows)
 
     @cached_property
@@ -53,7 +68,7 @@ class Ledger:
 
         What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
         """
-        return (*self._counted_ops, *entries_read_by_op(self.trace, self._read))
+        return (*self._counted_ops, *entries_read(self.trace, self._read, of_ops=True))
 
     @cached_property
     def before(self) -> dict[str, int]:
@@ -69,7 +84,8 @@ class Ledger:
 
     @cached_property
     def _devices_read(self) -> frozenset[str]:
-        return devices_read(self.trace)
+        """Those whose allocator was asked."""
+        return frozenset(reading.device for reading in self.trace.readings)
 
     @cached_property
     def _counted(self) -> list[Block]:
@@ -77,70 +93,80 @@ class Ledger:
 
     @cached_property
     def _counted_ops(self) -> list[Entry]:
-        return entries_by_op(self.trace, self._counted)
+        return entries_of(self.trace, self._counted, of_ops=True)
 
     @cached_property
     def _read(self) -> list[Block]:
         return [block for block in self.blocks if block.device in self._devices_read]
 
+    @cached_property
+    def by_call(self) -> tuple[Entry, ...]:
+        """One row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
+        library's workspace that a call was the first to need has a row of its own."""
+        entries = grouped(((BEFORE if entry.call is None else entry.call, entry.device), entry) for entry in self.calls)
+        live = dict(self.before)
+        touched = {(call.index, facts.device) for call in self.trace.calls for facts in call.outputs}
+        touched.update([(call.index, facts.device) for call in self.trace.calls for facts in call.mutated])
+        saved = _first_saves(self.trace)
+        rows: list[Entry] = []
+        for key in sorted(touched.union(entries, saved)):
+            own = entries.get(key)
+            if own is None:
+                now = live.get(key[1], 0)
+                own = [_entry(key[0], None, key[1], 0, 0, now, now)]
+            live[key[1]] = own[-1].live_bytes
+            kept = saved.get(key, 0)
+            rows += [_that_keeps(entry, kept) if kept and not entry.workspace else entry for entry in own]
+        return tuple(rows)
+
+    @cached_property
+    def by_line(self) -> tuple[LineMemory, ...]:
+        """The rows of :attr:`by_call` summed by line and device, in the order in which the lines first ran."""
+        sites = {call.index: call.callsite for call in self.trace.calls}
+        groups: dict[tuple[object, str], list[Entry]] = {}
+        for entry in self.by_call:
+            key: object = "before" if entry.call is None else line_key(sites.get(entry.call))
+            groups.setdefault(("workspace" if entry.workspace else key, entry.device), []).append(entry)
+        return tuple(_line(entries, sites) for entries in groups.values())
+
+    @cached_property
+    def peaks(self) -> tuple[Peak, ...]:
+        """The peak of each device; the first moment of it where it was reached several times."""
+        best: dict[str, Entry] = {}
+        for entry in self.ops or self.calls:
+            if entry.device not in best or entry.peak_bytes > best[entry.device].peak_bytes:
+                best[entry.device] = entry
+        return tuple(
+            Peak(device, entry.peak_bytes, entry.call, entry.op, self._alive_at(entry))
+            for device, entry in best.items()
+        )
+
+    @property
+    def most_alive(self) -> int:
+        """The bytes alive at the peak, all devices together; where none was allocated or freed, those alive all
+        along."""
+        return sum({**self.before, **{peak.device: peak.nbytes for peak in self.peaks}}.values())
+
+    def _alive_at(self, entry: Entry) -> tuple[int, ...]:
+        """Storages alive at the peak of an entry, before what the step freed was gone."""
+        of_ops = entry.op is not None
+        position = entry.op if of_ops else entry.call
+        if position is None:
+            return ()
+        alive: dict[int, int] = {}
+        for block in self.blocks:
+            if of_ops and block.born_op is not None:
+                came = block.born_op <= position
+            else:
+                came = block.older or block.born is None or entry.call is None or block.born <= entry.call
+            ended = block.ended_op if of_ops else block.ended
+            if came and block.device == entry.device and (ended is None or ended > position):
+                alive[block.storage.storage] = block.nbytes
+        return tuple(sorted(alive, key=lambda serial: (-alive[serial], serial)))
+
 
 def _order(entry: Entry) -> tuple[int, str, bool]:
     return (BEFORE if entry.call is None else entry.call, entry.device, entry.workspace)
-
-
-_entry = filled(Entry)
-_PEAK = attrgetter("peak_bytes", "exact_peak")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineMemory(Entry):
-    """The entries of all calls of one line on one device, summed; the peak is that of the highest call, storages from
-    before the watch included where they are known. Its `call` is the first of them."""
-
-    site: Callsite | None
-    """None for calls whose place could not be told, and for what happened before the first call."""
-    calls: tuple[int, ...]
-    tensors: tuple[int, ...]
-    """Serial numbers of the tensors that live on the storages which the line made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """The moment at which most was alive on a device."""
-
-    device: str
-    nbytes: int
-    call: int | None
-    op: int | None
-    storages: tuple[int, ...] = field(default=())
-    """Serial numbers of the known storages alive then, the largest first."""
-
-
-def memory_by_call(trace: Trace, ledger: Ledger | None = None) -> tuple[Entry, ...]:
-    """Return one row per call and device that it touched; an in-place call that allocates nothing has a row of zeros. A
-    library's workspace that a call was the first to need has a row of its own.
-
-    Args:
-        ledger: its ledger, where that is at hand already; so for all functions here.
-    """
-    ledger = ledger or Ledger(trace)
-    entries: dict[tuple[int, str], list[Entry]] = {}
-    for entry in ledger.calls:
-        entries.setdefault((BEFORE if entry.call is None else entry.call, entry.device), []).append(entry)
-    live = dict(ledger.before)
-    touched = {(call.index, facts.device) for call in trace.calls for facts in call.outputs}
-    touched.update([(call.index, facts.device) for call in trace.calls for facts in call.mutated])
-    saved = _first_saves(trace)
-    rows: list[Entry] = []
-    for key in sorted(touched.union(entries, saved)):
-        own = entries.get(key)
-        if own is None:
-            now = live.get(key[1], 0)
-            own = [_entry(key[0], None, key[1], 0, 0, now, now)]
-        live[key[1]] = own[-1].live_bytes
-        kept = saved.get(key, 0)
-        rows += [_that_keeps(entry, kept) if kept and not entry.workspace else entry for entry in own]
-    return tuple(rows)
 
 
 def _that_keeps(e: Entry, kept: int) -> Entry:
@@ -151,66 +177,12 @@ def _that_keeps(e: Entry, kept: int) -> Entry:
     )
 
 
-def memory_by_line(
-    trace: Trace, ledger: Ledger | None = None, on_storage: Mapping[int, Sequence[int]] | None = None
-) -> tuple[LineMemory, ...]:
-    """Return the rows of :func:`memory_by_call` summed by line and device, in the order in which the lines first ran.
-
-    Args:
-        ledger: its ledger, where that is at hand already.
-        on_storage: the same of the tensors on each storage, as :attr:`.Bindings.by_storage` has them.
-    """
-    sites = {call.index: call.callsite for call in trace.calls}
-    groups: dict[tuple[object, str], list[Entry]] = {}
-    for entry in memory_by_call(trace, ledger):
-        key: object = "before" if entry.call is None else line_key(sites.get(entry.call))
-        if entry.workspace:
-            key = "workspace"
-        groups.setdefault((key, entry.device), []).append(entry)
-    on_storage = Bindings.from_trace(trace).by_storage if on_storage is None else on_storage
-    return tuple(_line(entries, sites, on_storage) for entries in groups.values())
-
-
-def peaks_of(trace: Trace, ledger: Ledger | None = None) -> tuple[Peak, ...]:
-    """Return the peak of each device; the first moment of it where it was reached several times."""
-    ledger = ledger or Ledger(trace)
-    best: dict[str, Entry] = {}
-    for entry in ledger.ops or ledger.calls:
-        if entry.device not in best or entry.peak_bytes > best[entry.device].peak_bytes:
-            best[entry.device] = entry
-    return tuple(
-        Peak(device, entry.peak_bytes, entry.call, entry.op, _alive_at(ledger, entry)) for device, entry in best.items()
-    )
-
-
-def most_alive(trace: Trace) -> int:
-    """Return the bytes alive at the peak, all devices together; where none was allocated or freed, those alive all
-    along."""
-    ledger = Ledger(trace)
-    peaks = {peak.device: peak.nbytes for peak in peaks_of(trace, ledger)}
-    return sum({**ledger.before, **peaks}.values())
-
-
-def saved_storages(trace: Trace) -> tuple[SavedTensor, ...]:
-    """Return the saved tensors, one for each storage: the first that was saved of it."""
-    seen: set[int] = set()
-    rows: list[SavedTensor] = []
-    for saved in trace.saved:
-        if saved.storage is None or saved.storage in seen:
-            continue
-        seen.add(saved.storage)
-        rows.append(saved)
-    return tuple(rows)
-
-
 def line_key(site: Callsite | None) -> tuple[int | None, str | None, int]:
     """What makes two places the same line."""
     return (None, None, 0) if site is None else (site.cell, site.file, site.line)
 
 
-def _line(
-    entries: list[Entry], sites: dict[int, Callsite | None], on_storage: Mapping[int, Sequence[int]]
-) -> LineMemory:
+def _line(entries: list[Entry], sites: dict[int, Callsite | None]) -> LineMemory:
     first, highest = entries[0], max(entries, key=_PEAK)
     return LineMemory(
         call=first.call,
@@ -221,42 +193,27 @@ def _line(
         peak_bytes=highest.peak_bytes,
         live_bytes=entries[-1].live_bytes,
         exact_peak=highest.exact_peak,
+        made=tuple([made for entry in entries for made in entry.made]),
         retained_bytes=sum([entry.retained_bytes for entry in entries]),
         workspace=first.workspace,
         saved_bytes=sum([entry.saved_bytes for entry in entries]),
         site=None if first.call is None or first.workspace else sites.get(first.call),
         calls=tuple([entry.call for entry in entries if entry.call is not None]),
-        tensors=tuple(
-            dict.fromkeys(tensor for entry in entries for made in entry.made for tensor in on_storage.get(made, ()))
-        ),
     )
 
 
-def _alive_at(ledger: Ledger, entry: Entry) -> tuple[int, ...]:
-    """Storages alive at the peak of a ledger entry, before what the step freed was gone."""
-    of_ops = entry.op is not None
-    position = entry.op if of_ops else entry.call
-    if position is None:
-        return ()
-    alive: dict[int, int] = {}
-    for block in ledger.blocks:
-        if of_ops and block.born_op is not None:
-            came = block.born_op <= position
-        else:
-            came = block.older or block.born is None or entry.call is None or block.born <= entry.call
-        ended = block.ended_op if of_ops else block.ended
-        if came and block.device == entry.device and (ended is None or ended > position):
-            alive[block.storage.storage] = block.nbytes
-    return tuple(sorted(alive, key=lambda serial: (-alive[serial], serial)))
-
-
 def _first_saves(trace: Trace) -> dict[tuple[int, str], int]:
+    """By call and device: bytes of the storages that its nodes are the first to keep."""
     makers = {node.node: node.call for node in trace.nodes}
     sizes = {storage.storage: storage for storage in trace.storages}
     totals: dict[tuple[int, str], int] = {}
-    for saved in saved_storages(trace):
+    seen: set[int] = set()
+    for saved in trace.saved:
+        if saved.storage is None or saved.storage in seen:
+            continue
+        seen.add(saved.storage)
         call = makers.get(saved.node)
-        if call is None or saved.storage is None:
+        if call is None:
             continue
         storage = sizes.get(saved.storage)
         nbytes = storage.nbytes if storage is not None else saved.nbytes or 0

@@ -16,12 +16,11 @@ from operator import attrgetter, itemgetter
 
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, Binding
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.text import is_simple
-from inplace_magic.source.tops import Whose, whose
 from inplace_magic.source.variables import mentions
 
 
@@ -50,11 +49,11 @@ class Aliases:
 
     def beside(self, site: Callsite) -> Sequence[AliasStatement]:
         """Return those of :attr:`statements` that stand in the same function."""
-        return self._by_function.get((site.function, site.cell, site.file), ())
+        return self._by_function.get(site.whose, ())
 
     @cached_property
-    def _by_function(self) -> dict[tuple[object, ...], list[AliasStatement]]:
-        return grouped((_line(alias)[:3], alias) for alias in self.statements)
+    def _by_function(self) -> dict[Whose, list[AliasStatement]]:
+        return grouped((alias.whose, alias) for alias in self.statements)
 
     def pairs(self, alias: AliasStatement) -> list[tuple[int, int]]:
         """(given, got) of the calls on a statement's line that look like copies and made none: ``x.detach()``, and
@@ -108,7 +107,7 @@ def seen_twice(trace: Trace, held: Iterable[Binding]) -> Iterator[tuple[AliasSta
     functions = _names_by_function(trace, held) if trace.bindings else {}
     told: set[tuple[Whose, int, str, str]] = set()
     for entry in trace.bindings:
-        key = whose(entry.place)
+        key = entry.place.whose
         others = [n for n, bound in functions[key].items() if _held_at(bound, entry.call) == entry.tensor]
         statement = _binding_statement(trace, entry) if len(others) > 1 else None
         for other in others if statement is not None else ():
@@ -125,14 +124,14 @@ def seen_twice(trace: Trace, held: Iterable[Binding]) -> Iterator[tuple[AliasSta
 
 def _names_by_function(trace: Trace, held: Iterable[Binding]) -> dict[Whose, dict[str, list[tuple[int, int]]]]:
     """(call, tensor) by name, oldest first, of the functions in which a name was seen."""
-    found: dict[Whose, dict[str, list[tuple[int, int]]]] = {whose(entry.place): {} for entry in trace.bindings}
+    found: dict[Whose, dict[str, list[tuple[int, int]]]] = {entry.place.whose: {} for entry in trace.bindings}
     results = (
         entry
         for entry in held
-        if entry.how == "assigned" and whose(entry.place) in found and entry.target.isidentifier()
+        if entry.how == "assigned" and entry.place.whose in found and entry.target.isidentifier()
     )
     for entry in sorted((*results, *trace.bindings), key=attrgetter("call")):
-        found[whose(entry.place)].setdefault(entry.target, []).append((entry.call, entry.tensor))
+        found[entry.place.whose].setdefault(entry.target, []).append((entry.call, entry.tensor))
     return found
 
 

@@ -16,15 +16,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
 
-from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import Binding
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.operands import is_state, written_in
-from inplace_magic.source.tops import Whose, names_in, run_once, whose
+from inplace_magic.source.tops import names_in, run_once
 from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
@@ -62,11 +61,11 @@ class Bindings:
     """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
-    def from_trace(cls, trace: Trace, held: Iterable[Binding] | None = None) -> Bindings:
+    def from_trace(cls, trace: Trace, held: Iterable[Binding]) -> Bindings:
         """Reads the names off a trace.
 
         Args:
-            held: what took hold of its calls' results, if that was read off it already.
+            held: what took hold of its calls' results.
         """
         namespace: dict[int, str] = {}
         owners: dict[str, int] = {}
@@ -77,10 +76,10 @@ class Bindings:
             namespace.setdefault(tensor, name)
         for each in trace.names:
             owners.setdefault(each.name, each.tensor)
-        local = {((each.cell, each.file, each.function), each.name): each.tensor for each in inner}
+        local = {(each.whose, each.name): each.tensor for each in inner}
         bound: dict[int, list[tuple[str, str]]] = {}
         scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in bindings_of(trace) if held is None else held:
+        for entry in held:
             if entry.how == "assigned":
                 function = entry.place.function
                 bound.setdefault(entry.tensor, []).append((function, entry.target))
@@ -149,7 +148,7 @@ class Bindings:
         for place in reversed(site.chain) if names else ():
             said = variables_in(expressions.parse(place.statement))
             for of, name in names:
-                if of == whose(place) and expressions.root_name(expressions.parse(name)) in said:
+                if of == place.whose and expressions.root_name(expressions.parse(name)) in said:
                     return name
         return None
 
@@ -229,7 +228,7 @@ class Bindings:
     def named(self, site: Callsite, name: str) -> int | None:
         """Return the tensor that a name stands for in the lines of a place, as last seen; None where that is not
         known."""
-        return self.owners.get(name) if site.function == "<module>" else self.local.get((whose(site), name))
+        return self.owners.get(name) if site.function == "<module>" else self.local.get((site.whose, name))
 
     def stood_for(self, site: Callsite, name: str, before: int) -> int | None:
         """Return the tensor that a name stood for before a call, in the lines of a place: what it was bound to last,
@@ -295,15 +294,3 @@ def _is_one_expression(one: Callsite, other: Callsite) -> bool:
     """True if both are one expression of one run of a line, whoever made the call there."""
     same = (one.column, one.expression) == (other.column, other.expression)
     return same and one.same_line(other) and one.same_run(other)
-
-
-def names_of(trace: Trace, bindings: Bindings | None = None) -> dict[int, str]:
-    """Return the best display name of every tensor that has one.
-
-    Args:
-        trace: where the tensors are met.
-        bindings: what is known of its names, if that was read off it already.
-    """
-    bindings = bindings or Bindings.from_trace(trace)
-    tensors = {meta.tensor for call in trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
-    return {tensor: name for tensor in sorted(tensors) if (name := bindings.name(tensor)) is not None}

@@ -10,11 +10,11 @@ from inplace_magic.analysis.naming.aliases import Aliases
 from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
-from inplace_magic.record.grouped import grouped_by
+from inplace_magic.record.grouped import grouped, grouped_by
 from inplace_magic.record.names import Binding, Holding, KeptByHook
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.tops import Top, Whose, names_in, run_once, tops
+from inplace_magic.source.tops import Top, names_in, run_once, tops
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,15 @@ class KnownNames:
         return {tensor: list(dict.fromkeys(entry.name for entry in entries)) for tensor, entries in named.items()}
 
     @cached_property
-    def local_names(self) -> dict[tuple[str, int | None, str | None, int], list[str]]:
-        """The names by which each function reached a tensor, by function, cell, file and tensor."""
-        named = grouped_by(attrgetter("function", "cell", "file", "tensor"), self.trace.local_names)
-        return {key: [local.name for local in found] for key, found in named.items()}
+    def best_names(self) -> dict[int, str]:
+        """The best display name of every tensor that has one."""
+        met = {meta.tensor for call in self.trace.calls for meta in (*call.inputs, *call.outputs, *call.mutated)}
+        return {tensor: name for tensor in sorted(met) if (name := self.bindings.name(tensor)) is not None}
+
+    @cached_property
+    def local_names(self) -> dict[tuple[Whose, int], list[str]]:
+        """The names by which each function reached a tensor, by function and tensor."""
+        return grouped(((local.whose, local.tensor), local.name) for local in self.trace.local_names)
 
     @cached_property
     def holdings(self) -> dict[int, list[Holding]]:

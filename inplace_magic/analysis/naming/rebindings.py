@@ -11,6 +11,7 @@ from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
+from inplace_magic.source.operands import operands_given
 from inplace_magic.source.variables import mentions
 
 
@@ -26,7 +27,7 @@ class Rebinding:
     after: int
 
 
-def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebinding, ...]:
+def rebindings(trace: Trace, bindings: Bindings) -> tuple[Rebinding, ...]:
     """Return every rebinding that could be told, in the order in which they happened.
 
     Names are followed through the assignments that the watch saw. What a name pointed to before its first assignment is
@@ -34,11 +35,7 @@ def rebindings(trace: Trace, bindings: Bindings | None = None) -> tuple[Rebindin
     ``x = conv(x)``, where just one tensor without another name went in; anything else would be a guess. A function's
     names are new in each of its runs, and a trace does not tell the runs apart: there, both assignments must have one
     caller, and the second one must read what the first one gave, or stand further down.
-
-    Args:
-        bindings: what is known of its names, if that was read off it already.
     """
-    bindings = bindings or Bindings.from_trace(trace)
     calls = {call.index: call for call in trace.calls}
     found: list[Rebinding] = []
     for (function, name), bound in bindings.scopes.items():
@@ -68,17 +65,10 @@ def _used(calls: dict[int, CallEvent], index: int, name: str, bindings: Bindings
 def _operand(call: CallEvent, expression: str, name: str) -> int | None:
     """Return the tensor that the call got for an operand that is this name; None where operands and tensors do not pair
     up."""
-    is_method = call.does("method")
-    listed = [node for node in expressions.operands(expression, method=is_method) if not _is_constant(node)]
-    named = [position for position, node in enumerate(listed) if isinstance(node, ast.Name) and node.id == name]
-    receiver = is_method and isinstance(expressions.parse(expression), ast.Call)
-    if not named or not (len(listed) == len(call.inputs) or (receiver and call.inputs and named[0] == 0)):
-        return None
-    return call.inputs[named[0]].tensor
-
-
-def _is_constant(node: ast.expr) -> bool:
-    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
+    pairs = operands_given(call)
+    if pairs is None and call.does("method") and isinstance(expressions.parse(expression), ast.Call):
+        pairs = list(zip(call.inputs[:1], expressions.operands(expression, method=True), strict=False))
+    return next((meta.tensor for meta, node in pairs or () if isinstance(node, ast.Name) and node.id == name), None)
 
 
 def _in_one_run(calls: dict[int, CallEvent], first: int, second: int, name: str, old: int) -> bool:

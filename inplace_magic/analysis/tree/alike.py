@@ -6,8 +6,8 @@ and from nothing else of them. Two groups that agree in this, call by call, diff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, overload
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of
 from inplace_magic.analysis.tree.module_names import Room
@@ -48,48 +48,18 @@ class Alike:
         shapes = self._shapes.get(key)
         if shapes is None:
             shapes = self._shapes[key] = [(room, _shape_of(branch)) for room, branch in first]
-        calls = tuple([each.call for each in placed])
-        copies, start = [], 0
-        for room, shape in shapes:
-            end = start + shape.size
-            copies.append((room, _copy(shape, calls[start:end])))
-            start = end
-        return copies
+        rooms = [room for room, _shape in shapes]
+        copies = _copies([shape for _room, shape in shapes], tuple([each.call for each in placed]))
+        return list(zip(rooms, copies, strict=True))
 
 
-class _Copy(Sequence[Branch]):
-    """The parts of a group that is like another one, made when somebody asks: few look into each pass of a loop."""
-
-    __slots__ = ("_calls", "_parts", "_shapes")
-
-    def __init__(self, shapes: tuple[_Shape, ...], calls: tuple[CallVertex, ...]) -> None:
-        self._shapes, self._calls = shapes, calls
-        self._parts: tuple[Branch, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self._shapes)
-
-    @overload
-    def __getitem__(self, index: int) -> Branch: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Branch]: ...
-
-    def __getitem__(self, index: int | slice) -> Branch | Sequence[Branch]:
-        if not self._parts:
-            self._parts = tuple(self._grown())
-        return self._parts[index]
-
-    def _grown(self) -> Iterator[Branch]:
-        start = 0
-        for shape in self._shapes:
-            yield _copy(shape, self._calls[start : start + shape.size])
-            start += shape.size
-
-
-def _copy(shape: _Shape, calls: tuple[CallVertex, ...]) -> Branch:
-    kind, step, _size, parts, site = shape
-    return branch_of(kind, step, calls, _Copy(parts, calls) if parts else (), site)
+def _copies(shapes: Iterable[_Shape], calls: tuple[CallVertex, ...]) -> Iterator[Branch]:
+    """Yield branches of these shapes, with some calls in their order."""
+    start = 0
+    for kind, step, size, parts, site in shapes:
+        some = calls[start : start + size]
+        yield branch_of(kind, step, some, tuple(_copies(parts, some)), site)
+        start += size
 
 
 def _shape_of(one: Branch) -> _Shape:

@@ -36,13 +36,7 @@ def with_initialisations_folded(
         modules: the class of each module, by its path, e.g. ``{"net[0]": "Linear"}``.
         keep: keys of vertices that must be drawn themselves.
     """
-    found: dict[str, _Filled] = {}
-    for path, filled in _filled(graph, modules):
-        into = found.setdefault(path, _Filled())
-        into.calls.update(filled.calls)
-        into.versions += filled.versions
-        into.last += filled.last
-    folds = [_fold(path, modules[path], filled) for path, filled in found.items()]
+    folds = [_fold(path, modules[path], filled) for path, filled in _filled(graph, modules).items()]
     inside: dict[str, str] = {}
     for fold in folds:
         keys = [*fold.tensors, *(f"C{call}" for call in fold.calls)]
@@ -65,8 +59,9 @@ def with_initialisations_folded(
     return FoldedGraph(shown, tuple(fold for fold in folds if fold.key in drawn))
 
 
-def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> list[tuple[str, _Filled]]:
-    """For each tensor of a module: the call that made its memory, and those that wrote it before anything else read it.
+def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> dict[str, _Filled]:
+    """By the path of a module, for each of its tensors: the call that made its memory, and those that wrote it before
+    anything else read it.
 
     ``nn.Parameter(torch.empty(3))`` is no call, so a parameter is another tensor than the one that ``empty`` gave.
     """
@@ -81,14 +76,16 @@ def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> list[tuple[str,
     used = {source for sources in reads.values() for source in sources}
     versions = grouped((vertex.tensor, vertex) for vertex in graph.tensors)
     made = grouped((f"C{vertex.made_by}", vertex) for vertex in graph.tensors)
-    found = []
+    found: dict[str, _Filled] = {}
     for known in versions.values():
         path = "".join(steps_of(known[0].name)[:-1])
         maker = calls.get(f"C{known[0].made_by}")
         if path not in modules or known[0].mutated or maker is None or not _is_inside(maker) or maker.key in reads:
             continue
         raw = [vertex for vertex in made[maker.key] if vertex is not known[0] and vertex.key not in used]
-        filled = _Filled({maker.key: maker}, [*raw, known[0]])
+        filled = found.setdefault(path, _Filled())
+        filled.calls[maker.key] = maker
+        filled.versions += [*raw, known[0]]
         for before, vertex in pairwise(known):
             writer = makers.get(vertex.key)
             if writer is None or not _is_inside(writer) or reads.get(writer.key) != {before.key}:
@@ -98,7 +95,6 @@ def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> list[tuple[str,
             filled.calls[writer.key] = writer
             filled.versions.append(vertex)
         filled.last.append(filled.versions[-1])
-        found.append((path, filled))
     return found
 
 

@@ -19,7 +19,7 @@ from inplace_magic.record.trace import Trace
 _STEPS = re.compile(r"\[[^\]]*\]|\.?[^.\[]+")
 IN_A_ROW = ("", "Sequential")
 """What defines the ``forward`` of a module whose entries are layers in a row: nothing in ``ModuleList``."""
-_UNTOLD = "Module"
+UNTOLD = "Module"
 """Stands for any class: Python 3.10 does not tell it."""
 
 
@@ -95,4 +95,4 @@ def _told(rooms: tuple[Room | None, ...]) -> int:
 
 
 def _same(one: str, other: str) -> bool:
-    return one == other or _UNTOLD in (one, other)
+    return one == other or UNTOLD in (one, other)

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from inplace_magic.analysis.tree.branches import Branch, Step
+from inplace_magic.analysis.tree.module_names import UNTOLD
 from inplace_magic.analysis.vertices import CallVertex
-
-_UNTOLD = "Module"
-"""The class of any module, where Python 3.10 does not tell it."""
 
 
 def whole_modules(calls: Sequence[CallVertex]) -> dict[str, tuple[str, str]]:
@@ -36,7 +34,7 @@ def whole_modules(calls: Sequence[CallVertex]) -> dict[str, tuple[str, str]]:
         if call.nodes and call.modules and len(run[call.modules]) == 1 and call.modules not in around:
             room = call.rooms[-1] if call.rooms else None
             path, cls = (room.path, room.cls) if room is not None else ("", call.modules[-1])
-            if path or cls != _UNTOLD:
+            if path or cls != UNTOLD:
                 found[call.key] = path, cls
     return found
 

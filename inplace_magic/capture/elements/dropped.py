@@ -42,7 +42,6 @@ class Reader:
 
     is_tensor: Callable[[Any], bool]
     dtype: Callable[[Any], str]
-    shape: Callable[[Any], Sequence[int]]
     values: Callable[[Any], tuple[Number, ...] | None]
 
     def numbers(self, given: Any) -> tuple[Number, ...] | None:

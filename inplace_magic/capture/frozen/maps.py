@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 
 import torch
 
@@ -40,17 +41,29 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     )
 
 
-def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> tuple[Storage, ...]:
-    """Return all blocks of memory met."""
+def frozen_storages(records: Iterable[StorageRecord | PastStorage], ops: Sequence[int]) -> tuple[Storage, ...]:
+    """Return all blocks of memory met.
+
+    Args:
+        ops: numbers of the operators that are kept.
+    """
     devices: dict[torch.device | None, str] = {}
     found = []
     for r in records:
         device = devices.get(r.device)
         if device is None:
             device = devices[r.device] = str(r.device)
-        resizes = tuple(Resize(*resize) for resize in r.resizes) if r.resizes else ()
-        found.append(_storage(r.serial, r.nbytes, device, r.born, r.ended, r.born_op, r.ended_op, r.foreign, resizes))
+        resizes = tuple([Resize(nbytes, call, position(ops, op)) for nbytes, call, op in r.resizes])
+        born_op, ended_op = position(ops, r.born_op), position(ops, r.ended_op)
+        if born_op is not None and (born_op == len(ops) or ops[born_op] != r.born_op):
+            born_op = None  # that one was forgotten
+        found.append(_storage(r.serial, r.nbytes, device, r.born, r.ended, born_op, ended_op, r.foreign, resizes))
     return tuple(found)
+
+
+def position(ops: Sequence[int], number: int | None) -> int | None:
+    """Return where an operator stands among the kept ones, or the next one after it."""
+    return None if number is None else bisect_left(ops, number)
 
 
 def frozen_nodes(records: Iterable[NodeRecord | PastNode], pending: set[int]) -> tuple[AutogradNode, ...]:

@@ -5,18 +5,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.record.blindness import EDITED, PROCESSES, THREADS
 from inplace_magic.record.events import ForeignWrite, UnseenWrite
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import LocalName, TensorName
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
-if TYPE_CHECKING:
-    from inplace_magic.capture.log import RawForeignWrite
+
+class RawForeignWrite(NamedTuple):
+    """Shared memory that changed between two calls; numbers only, as below."""
+
+    storage: int
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+    beside: bool
+    """Whether another thread of the user's ran meanwhile."""
+
+
+class RawUnseenWrite(NamedTuple):
+    """A version that moved between two looks at it."""
+
+    counter: int
+    tensor: int
+    before: int | None
+    after: int | None
+    noticed: int
+    after_site: int | None
+    before_site: int | None
+    beside: bool
 
 
 def site_at(number: int | None, sites: Sequence[Callsite]) -> Callsite | None:
@@ -30,60 +52,41 @@ def frozen_foreign(
     sources: Sources,
     arrays: Mapping[int, tuple[str, ...]],
     giving: set[int | None],
-) -> tuple[ForeignWrite, ...]:
-    """Return the writes from outside torch, each with its line where only one can have made it.
+) -> Iterator[ForeignWrite]:
+    """Yield the writes from outside torch, each with the only statement that can have made it, where there is just one.
 
     Args:
         sites: all places, by number.
         arrays: names by which the namespace reaches the arrays, by storage.
+        giving: numbers of the places that gave memory to other libraries.
     """
-    return tuple(_foreign(raw, sites, sources, arrays.get(raw.storage.serial, ()), giving) for raw in raws)
-
-
-def _foreign(
-    raw: RawForeignWrite, sites: list[Callsite], sources: Sources, names: tuple[str, ...], giving: set[int | None]
-) -> ForeignWrite:
-    """Return the write with the only statement that can have made it, where there is just one.
-
-    Args:
-        sites: all places, by number.
-    """
-    before = site_at(raw.after_site, sites)
-    after = site_at(raw.before_site, sites)
-    statement = None
-    if before is not None:
-        given_out = raw.after_site in giving
-        held = tuple(name for name in before.targets or () if name) if given_out else ()
-        statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not raw.beside)
-        goes_on = any([before.same_run(place) for place in (after.chain if after else ())])
-        if statement is None and given_out and not goes_on:
-            statement = sources.between.only_write_below(before, held, sites)
-    return ForeignWrite(raw.storage.serial, raw.noticed, names, statement, raw.beside)
-
-
-Moved = tuple[int | None, int | None, int, int | None, int | None, bool]
-"""Of a version that moved between two looks: before, after, how many calls had begun, the places of the looks, and
-whether another thread of the user's ran meanwhile."""
+    for raw in raws:
+        names = arrays.get(raw.storage, ())
+        before, after = site_at(raw.after_site, sites), site_at(raw.before_site, sites)
+        statement = None
+        if before is not None:
+            given_out = raw.after_site in giving
+            held = tuple(name for name in before.targets or () if name) if given_out else ()
+            statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not raw.beside)
+            goes_on = any([before.same_run(place) for place in (after.chain if after else ())])
+            if statement is None and given_out and not goes_on:
+                statement = sources.between.only_write_below(before, held, sites)
+        yield ForeignWrite(raw.storage, raw.noticed, names, statement, raw.beside)
 
 
 def frozen_unseen(
-    moved: Moved, counter: int, sites: list[Callsite], sources: Sources, names: tuple[str, ...]
-) -> UnseenWrite:
-    """Return the write with the only statement that can have made it, where there is just one."""
-    before, after, noticed, after_site, before_site, beside = moved
-    first, last = site_at(after_site, sites), site_at(before_site, sites)
-    statement = None
-    if first is not None:
-        statement = sources.between.only_statement(first, last, names, sites, alone=not beside)
-    return UnseenWrite(counter, before, after, noticed, statement, beside)
-
-
-def names_by_tensor(names: Iterable[TensorName]) -> dict[int, tuple[str, ...]]:
-    """Return the names of each tensor."""
-    found: dict[int, tuple[str, ...]] = {}
-    for entry in names:
-        found[entry.tensor] = (*found.get(entry.tensor, ()), entry.name)
-    return found
+    raws: Sequence[RawUnseenWrite], sites: list[Callsite], sources: Sources, names: Iterable[TensorName]
+) -> Iterator[UnseenWrite]:
+    """Yield the writes that moved a version, each with the only statement that can have made it, where there is just
+    one."""
+    by_tensor = grouped((entry.tensor, entry.name) for entry in (names if raws else ()))
+    for raw in raws:
+        first, last = site_at(raw.after_site, sites), site_at(raw.before_site, sites)
+        statement = None
+        if first is not None:
+            known = tuple(by_tensor.get(raw.tensor, ()))
+            statement = sources.between.only_statement(first, last, known, sites, alone=not raw.beside)
+        yield UnseenWrite(raw.counter, raw.before, raw.after, raw.noticed, statement, raw.beside)
 
 
 def local_names(passing: PassingNames, sources: Sources) -> Iterator[LocalName]:

@@ -1,19 +1,20 @@
-"""What a run of the autograd engine was asked for."""
+"""What a run of the autograd engine was asked for, and to which gradients of leaves it added: no call at level
+``calls`` shows these being written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import NODE, UNREAD, VERSION
+from inplace_magic.capture.records import NODE, UNREAD, VERSION, StorageRecord, TensorRecord
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.record.autograd import Backward
+from inplace_magic.record.autograd import AddedTo, Backward
 
 _BACKWARD_PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "torch.autograd.backward": ("tensors", "grad_tensors", "retain_graph", "create_graph", "grad_variables", "inputs"),
@@ -51,3 +52,35 @@ def _root(tensor: torch.Tensor, identity: IdentityMap, nodes: NodeMap) -> int | 
     if latest is None or latest[VERSION] != describe.version(tensor) or latest[NODE] == UNREAD:
         return None
     return latest[NODE]
+
+
+Before = dict[TensorRecord, tuple[StorageRecord | None, int | None] | None]
+"""By leaf, the memory and the version of its gradient; None where it has none yet."""
+
+
+def gradients_before(leaves: Iterable[TensorRecord], identity: IdentityMap) -> Before:
+    """What gradients the leaves have as backward begins."""
+    found: Before = {}
+    for record in leaves:
+        leaf = record()
+        gradient = describe.gradient(leaf) if leaf is not None else None
+        known = None if gradient is None else (identity.storage_of(gradient), describe.version(gradient))
+        found[record] = known
+    return found
+
+
+def gradients_written(before: Before, identity: IdentityMap, call: int) -> tuple[AddedTo, ...]:
+    """Return the gradients that backward added to. The memory of those that it made is billed to its call."""
+    added = []
+    for record, known in before.items():
+        leaf = record()
+        gradient = describe.gradient(leaf) if leaf is not None else None
+        if gradient is None:
+            continue
+        now = identity.storage_of(gradient, call)
+        if known is None or now is None:
+            continue
+        storage, version = known
+        if now is storage and describe.version(gradient) != version:
+            added.append(AddedTo(record.serial, now.serial))
+    return tuple(added)

@@ -34,6 +34,11 @@ def levels() -> int:
     return max(64, min(_MOST_LEVELS, _stack_bytes() // BYTES_A_LEVEL))
 
 
+def most_nodes() -> int:
+    """How many more nodes may be looked at at once, so that their graph can still be freed."""
+    return max(64, levels() - DEEP.alive)
+
+
 def _stack_bytes() -> int:
     """Of the main thread, of threads that Python begins, and of those that the autograd engine has for a device: any of
     them may drop the last reference."""

@@ -6,10 +6,9 @@ another tensor is not told again.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, NamedTuple
 
 from inplace_magic.record.events import CallEvent
@@ -45,13 +44,9 @@ class Holders:
     """Keeps each ``id`` its own."""
     _found: list[_Sighting] = field(default_factory=list)
 
-    def note(self, frame: FrameType, own: dict[str, Any], begun: int, site: int, level: int) -> None:
-        """Reads what the names of a frame hold."""
-        code = frame.f_code
-        if not code.co_flags & inspect.CO_NEWLOCALS:
-            names = frame.f_globals
-            own = {name: dict.get(names, name) for name in code.co_names}
-        for name, value in own.items():
+    def note(self, code: CodeType, names: dict[str, Any], begun: int, site: int, level: int) -> None:
+        """Reads what the names of a function, or of a block, hold."""
+        for name, value in names.items():
             if not issubclass(type(value), self.tensor) or name[0] == "_":
                 continue
             record = self.known(value)

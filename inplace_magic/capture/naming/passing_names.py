@@ -3,6 +3,7 @@ read while it runs: whenever a call comes from a place that was not met before."
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, Protocol
 
 from inplace_magic.capture.naming.holders import Holders
 from inplace_magic.capture.naming.reach import Kinds, within_reach
-from inplace_magic.capture.naming.scope import locals_of, was_executed
+from inplace_magic.capture.naming.scope import names_of, was_executed
 
 _MOST_STEPS = 100_000
 """Tensors and modules looked at in one watch."""
@@ -88,10 +89,11 @@ class PassingNames:
         for level, (each, is_last) in enumerate(running[: len(running) - waiting]):
             if self._steps >= _MOST_STEPS:
                 return
-            code, names = each.f_code, locals_of(each)
-            self.holders.note(each, names, begun, site, level)
+            code, names = each.f_code, names_of(each)
+            self.holders.note(code, names, begun, site, level)
+            is_function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
             # What the names in sight of the block lead to is read at its end.
-            if not is_last and names and code.co_name != "forward" and code.co_name[0] != "<":
+            if is_function and not is_last and names and code.co_name != "forward":
                 self.seen[id(code)] = code, self._names_in(code, names)
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -18,6 +18,7 @@ from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, NoneT
 from typing import Any
 
 from inplace_magic.capture.frames import library_folders
+from inplace_magic.record.names import TensorName
 
 _PLAIN_KEYS = (str, int, float)
 """Keys of a dict that a path tells."""
@@ -45,12 +46,25 @@ class Kinds:
     """``.grad`` of a tensor; None where that makes a new object at each reading."""
 
 
-def in_namespace(namespace: Mapping[str, Any], kinds: Kinds) -> Iterator[tuple[int, str, Any]]:
-    """(depth, path, tensor or module) of everything that the user's names reach, in their order; without IPython's own
-    history (``_``, ``_3``) and private names."""
-    for name, value in list(namespace.items()):
-        if not name.startswith("_"):
-            yield from walk(name, value, kinds)
+def met_in(
+    namespace: Mapping[str, Any], known: Callable[[Any], Any], kinds: Kinds
+) -> tuple[tuple[TensorName, ...], list[tuple[str, Any]]]:
+    """Return every name of every tensor that a watch has met, shortest paths first, in the order of the namespace; and
+    every module within reach, by its path. Without IPython's own history (``_``, ``_3``) and private names.
+
+    Args:
+        known: the record of a tensor that was met, which has its ``serial``; None for another.
+    """
+    modules: list[tuple[str, Any]] = []
+    found: list[tuple[int, TensorName]] = []
+    public = {name: value for name, value in list(namespace.items()) if not name.startswith("_")}
+    for depth, path, item in within_reach(public, kinds):
+        if isinstance(item, kinds.module):
+            modules.append((path, item))
+        elif (record := known(item)) is not None:
+            found.append((depth, TensorName(record.serial, path)))
+    found.sort(key=lambda entry: entry[0])
+    return tuple(entry for _, entry in found), modules
 
 
 def within_reach(names: Mapping[str, Any], kinds: Kinds) -> list[tuple[int, str, Any]]:

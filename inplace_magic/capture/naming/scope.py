@@ -50,6 +50,15 @@ def locals_of(frame: FrameType) -> dict[str, Any]:
     return names
 
 
+def names_of(frame: FrameType) -> dict[str, Any]:
+    """Return the variables of a function; of a block, the globals that its code names."""
+    code = frame.f_code
+    if code.co_flags & inspect.CO_NEWLOCALS:
+        return locals_of(frame)
+    names = frame.f_globals
+    return {name: dict.get(names, name) for name in code.co_names}
+
+
 _ASKING = frozenset({"_getframe", "currentframe", "locals", "vars"})
 
 

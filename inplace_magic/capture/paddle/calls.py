@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from inplace_magic.capture.paddle.functions import OpFacts
-from inplace_magic.capture.paddle.identity import Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.paddle.identity import Observation
 from inplace_magic.record.events import Dropped, Kind, Region
-
-
-class RawUnseenWrite(NamedTuple):
-    """A version that moved between two looks at it."""
-
-    storage: StorageRecord
-    record: TensorRecord
-    before: int | None
-    after: int | None
-    noticed: int
-    after_site: int | None
-    before_site: int | None
-    beside: bool
 
 
 class RawMutation(NamedTuple):
@@ -34,28 +22,10 @@ class RawMutation(NamedTuple):
     dropped: Dropped | None = None
 
 
+@dataclass(init=False, eq=False, repr=False, slots=True)
 class Call:
     """One call; `tensors`, `targets` and `arguments` only while it runs."""
 
-    __slots__ = (
-        "arguments",
-        "before",
-        "dropped",
-        "error",
-        "facts",
-        "grad_enabled",
-        "index",
-        "kind",
-        "mutations",
-        "old",
-        "outputs",
-        "parent",
-        "sequence",
-        "site",
-        "targets",
-        "tensors",
-        "unmoved",
-    )
     arguments: tuple[Any, ...]
     before: list[Observation]
     dropped: Dropped | None

@@ -11,9 +11,9 @@ import ctypes
 import math
 import struct
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import NoneType
-from typing import Any, Final
+from typing import Any, NamedTuple
 
 import paddle
 
@@ -23,17 +23,25 @@ _PLAIN = frozenset((paddle.Tensor, paddle.base.framework.EagerParamBase))
 _LETTERS = {paddle.float32: "f", paddle.float64: "d", paddle.int64: "q", paddle.int32: "i", paddle.bool: "?"}
 CPU = "cpu"
 
-Layout = tuple[tuple[int, ...], tuple[int, ...] | None, int | None, Any, str, str, int, int]
-"""(shape, strides, offset in elements, dtype, device, class, bytes of its elements, those that can be read as they lie:
-all of a tensor in CPU memory without gaps, else 0)."""
-SHAPE: Final = 0
-STRIDES: Final = 1
-OFFSET: Final = 2
-DTYPE: Final = 3
-DEVICE: Final = 4
-CLS: Final = 5
-NBYTES: Final = 6
-READABLE: Final = 7
+
+class Layout(NamedTuple):
+    """What a tensor looks like; None is unknown."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    offset: int | None
+    """In elements."""
+    dtype: Any
+    device: str
+    cls: str
+    nbytes: int
+    """Of its elements."""
+    readable: int
+    """Bytes that can be read as they lie: all of a tensor in CPU memory without gaps, else 0."""
+
+
+_layout: Callable[[tuple[Any, ...]], Layout] = partial(tuple.__new__, Layout)
+"""Makes one of its fields; the class itself does the same by a function of Python's."""
 
 _NO_TENSOR = frozenset((NoneType, bool, int, float, str))
 """What most other arguments are."""
@@ -93,7 +101,7 @@ def address(tensor: Any, first: int) -> int:
 
 
 def layout(tensor: Any) -> Layout:
-    """Shape, strides and the like. None is unknown."""
+    """Return what a tensor looks like."""
     try:
         size = tensor.element_size()  # a dict by dtype costs more: the hash of a dtype of Paddle's is a slow call
         offset = tensor.offset // size
@@ -104,16 +112,9 @@ def layout(tensor: Any) -> Layout:
     shape = tuple(tensor.shape)
     device = _device(tensor) if _ACCELERATED else CPU
     nbytes = math.prod(shape) * size
-    return (
-        shape,
-        strides,
-        offset,
-        tensor.dtype,
-        device,
-        "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__,
-        nbytes,
-        nbytes if device == CPU and _in_order(shape, strides) else 0,
-    )
+    cls = "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__
+    in_order = nbytes if device == CPU and _in_order(shape, strides) else 0
+    return _layout((shape, strides, offset, tensor.dtype, device, cls, nbytes, in_order))
 
 
 _ACCELERATED = any(
@@ -135,18 +136,18 @@ def storage_bytes(tensor: Any, seen: Layout) -> int:
     try:
         return int(tensor._holder_size())
     except Exception:  # as above
-        return seen[NBYTES]
+        return seen.nbytes
 
 
 def readable(seen: Layout) -> dict[str, Any]:
     """Return a layout as fields of ``TensorMetadata``."""
     return {
-        "shape": seen[SHAPE],
-        "strides": seen[STRIDES],
-        "offset": seen[OFFSET],
-        "dtype": str(seen[DTYPE]).removeprefix("paddle."),
-        "device": seen[DEVICE],
-        "nbytes": seen[NBYTES],
+        "shape": seen.shape,
+        "strides": seen.strides,
+        "offset": seen.offset,
+        "dtype": str(seen.dtype).removeprefix("paddle."),
+        "device": seen.device,
+        "nbytes": seen.nbytes,
     }
 
 
@@ -158,7 +159,7 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
         first: its :func:`pointer`; the tensor must be alive.
         limit: in bytes.
     """
-    count = seen[READABLE]
+    count = seen.readable
     if not first or not count or count > limit:
         return None
     content: bytes = _chars(count).from_address(first).raw  # a third of the time of `ctypes.string_at`
@@ -188,10 +189,10 @@ def values(raw: bytes | None, seen: Layout) -> tuple[Any, ...] | None:
     Args:
         raw: what :func:`content` gave.
     """
-    letter = _LETTERS.get(seen[DTYPE])
+    letter = _LETTERS.get(seen.dtype)
     if raw is None or letter is None:
         return None
-    return struct.unpack(f"{math.prod(seen[SHAPE])}{letter}", raw)
+    return struct.unpack(f"{math.prod(seen.shape)}{letter}", raw)
 
 
 def error_text(error: BaseException) -> str:

@@ -6,22 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import paddle
 
-from inplace_magic.capture.frozen.writes import frozen_unseen, local_names, names_by_tensor, not_followed
+from inplace_magic.capture.frozen.writes import frozen_unseen, local_names, not_followed
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
-from inplace_magic.capture.paddle.identity import (
-    LAYOUT,
-    LEAF,
-    NODE,
-    POINTER,
-    RECORD,
-    REQUIRES_GRAD,
-    STORAGE,
-    VERSION,
-    IdentityMap,
-    Observation,
-    StorageRecord,
-)
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord
 from inplace_magic.capture.paddle.nodes import NodeRecord
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
@@ -44,7 +32,6 @@ def frozen_trace(
     """Return the trace of what was recorded so far."""
     recorder.look_once_more()
     sites = recorder.sites.resolve(sources)
-    by_tensor = names_by_tensor(names)
     freezer = _Freezer(sites, recorder.sites.modules)
     calls = tuple(freezer.call(call) for call in sorted(recorder.calls, key=lambda call: call.index))
     pending = _pending(recorder)
@@ -58,21 +45,17 @@ def frozen_trace(
         ),
         readings=recorder.memory.frozen(),
         backwards=tuple(recorder.backwards.done),
-        unseen=tuple(
-            frozen_unseen(raw[2:], raw.storage.serial, sites, sources, by_tensor.get(raw.record.serial, ()))
-            for raw in recorder.looks.unseen
-        ),
+        unseen=tuple(frozen_unseen(recorder.looks.unseen, sites, sources, names)),
         aliases=sources.aliases(),
         bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
-        methods=tuple(recorder.methods.frozen(calls)),
-        holdings=tuple(recorder.holdings.frozen()),
+        methods=tuple(recorder.holdings.methods(calls)),
+        holdings=tuple(recorder.holdings.found),
         names=names,
         local_names=tuple(local_names(recorder.passing_names, sources)),
         sources=sources.texts(),
         discarded=recorder.forgotten,
         blindness=(*blindness, *_not_known(recorder, options), *not_followed(recorder.beside, sources)),
         threads_started=recorder.beside.threads,
-        processes_started=recorder.beside.processes,
         faults=tuple(recorder.faults),
         level="calls",
         framework="paddle",
@@ -99,13 +82,13 @@ class _Freezer:
             outputs=tuple(map(self._observation, done.outputs)),
             mutations=tuple(
                 Mutation(
-                    tensor=write.after[RECORD].serial,
+                    tensor=write.after.record.serial,
                     version_before=write.before,
-                    version_after=write.after[VERSION],
-                    storage=_number(write.after[STORAGE]),
-                    counter=_number(write.after[STORAGE]),
-                    values_before=describe.values(write.old, write.after[LAYOUT]),
-                    values_after=describe.values(write.new, write.after[LAYOUT]),
+                    version_after=write.after.version,
+                    storage=_number(write.after.storage),
+                    counter=_number(write.after.storage),
+                    values_before=describe.values(write.old, write.after.layout),
+                    values_after=describe.values(write.new, write.after.layout),
                     region=write.region,
                     dropped=write.dropped,
                 )
@@ -124,18 +107,18 @@ class _Freezer:
     def _observation(self, seen: Observation) -> TensorMetadata:
         made = self._made.get(id(seen))
         if made is None:
-            facts = describe.readable(seen[LAYOUT])
+            facts = describe.readable(seen.layout)
             made = self._made[id(seen)] = TensorMetadata(
-                tensor=seen[RECORD].serial,
-                version=seen[VERSION],
-                storage=_number(seen[STORAGE]),
-                counter=_number(seen[STORAGE]),
-                requires_grad=seen[REQUIRES_GRAD],
-                is_leaf=seen[LEAF],
-                node=seen[NODE],
-                data_ptr=seen[POINTER] or None,
-                python_id=seen[RECORD].key,
-                cls=seen[LAYOUT][describe.CLS],
+                tensor=seen.record.serial,
+                version=seen.version,
+                storage=_number(seen.storage),
+                counter=_number(seen.storage),
+                requires_grad=seen.requires_grad,
+                is_leaf=seen.is_leaf,
+                node=seen.node,
+                data_ptr=seen.pointer or None,
+                python_id=seen.record.key,
+                cls=seen.layout.cls,
                 **facts,
             )
         return made
@@ -184,9 +167,9 @@ def _pending(recorder: Recorder) -> set[int]:
     has been already: another one will raise."""
     nodes = recorder.nodes
     starts = {
-        record.latest[NODE]
+        record.latest.node
         for _, record in recorder.identity.live()
-        if record.latest is not None and record.latest[NODE] is not None
+        if record.latest is not None and record.latest.node is not None
     }
     alive = nodes.reached(number for number in starts if number is not None)
     users = grouped((behind, number) for number in alive for behind in nodes.records[number - 1].next)

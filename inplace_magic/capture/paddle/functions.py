@@ -46,23 +46,6 @@ class OpFacts:
         owner: ``Tensor`` for a method of tensors, empty for a function.
     """
 
-    __slots__ = (
-        "keeps_as_it_lies",
-        "keeps_layout",
-        "metadata_only",
-        "name",
-        "names",
-        "operation",
-        "predicts_write",
-        "runs_backward",
-        "runs_python",
-        "saves",
-        "sets_item",
-        "statistics",
-        "steps",
-        "traits",
-    )
-
     def __init__(self, name: str, owner: str = "") -> None:
         self.operation = operation = _NAMES.get(name, name)
         self.name: str = _display_name(operation, owner)

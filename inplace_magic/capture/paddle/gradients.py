@@ -11,18 +11,7 @@ from typing import Any, NamedTuple
 
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawMutation
-from inplace_magic.capture.paddle.identity import (
-    NODE,
-    POINTER,
-    RECORD,
-    REQUIRES_GRAD,
-    STORAGE,
-    VERSION,
-    IdentityMap,
-    Observation,
-    StorageRecord,
-    TensorRecord,
-)
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.paddle.nodes import NodeMap
 from inplace_magic.record.autograd import AddedTo, Backward
 
@@ -54,7 +43,7 @@ class Gradients:
         added = []
         for leaf, address in before.items():
             now = self._storage_of(leaf, None if address else call)
-            if now is not None and address and self._of[leaf][POINTER] == address:
+            if now is not None and address and self._of[leaf].pointer == address:
                 added.append(AddedTo(leaf.serial, now.serial))
         return tuple(added)
 
@@ -71,7 +60,7 @@ class Gradients:
         if not zeroed:
             self._forget(record)
             return None
-        return RawMutation(seen, seen[VERSION])
+        return RawMutation(seen, seen.version)
 
     def at(self, tensor: Any) -> Observation | None:
         """What is known of a gradient that a new object stands for; None where it is none, or was written since.
@@ -83,10 +72,10 @@ class Gradients:
         leaf = self._leaf_at.get(first)
         seen = None if leaf is None else self._of.get(leaf)
         owner = None if leaf is None else leaf()
-        if seen is None or owner is None or seen[VERSION] != describe.version(tensor):
+        if seen is None or owner is None or seen.version != describe.version(tensor):
             return None
         gradient = describe.gradient(owner)
-        return seen if gradient is not None and describe.pointer(gradient) == first == seen[POINTER] else None
+        return seen if gradient is not None and describe.pointer(gradient) == first == seen.pointer else None
 
     def settle(self) -> None:
         """Notes which gradients are gone, or lie elsewhere, by the end of the watch."""
@@ -101,25 +90,25 @@ class Gradients:
             return None
         known = self._of.get(leaf)
         if known is not None:
-            if known[POINTER] == describe.pointer(gradient):
-                return known[STORAGE]
+            if known.pointer == describe.pointer(gradient):
+                return known.storage
             self._forget(leaf)
         met = len(self._identity.storages)
         seen = self._of[leaf] = self._look(gradient)
-        storage = seen[STORAGE]
+        storage = seen.storage
         if storage is not None:
             self._identity.hold(storage, leaf)
-            self._leaf_at[seen[POINTER]] = leaf
+            self._leaf_at[seen.pointer] = leaf
             if storage.serial > met:
                 storage.born = maker
         return storage
 
     def _forget(self, leaf: TensorRecord) -> None:
         seen = self._of.pop(leaf, None)
-        if seen is not None and self._leaf_at.get(seen[POINTER]) is leaf:
-            del self._leaf_at[seen[POINTER]]
-        if seen is not None and seen[STORAGE] is not None:
-            self._identity.let_go(seen[STORAGE], leaf)
+        if seen is not None and self._leaf_at.get(seen.pointer) is leaf:
+            del self._leaf_at[seen.pointer]
+        if seen is not None and seen.storage is not None:
+            self._identity.let_go(seen.storage, leaf)
 
 
 class _Running(NamedTuple):
@@ -148,11 +137,11 @@ class Backwards:
         partial = call.facts.operation == "grad"
         asked = describe.tensors_in(args[1:2], []) if partial else None
         retain = args[3] if partial and len(args) > 3 else args[2] if len(args) > 2 else False
-        numbers = tuple(seen[NODE] for tensor in roots if (seen := self._look(tensor))[NODE] is not None)
+        numbers = tuple(seen.node for tensor in roots if (seen := self._look(tensor)).node is not None)
         backward = Backward(
             call=call.index,
             roots=tuple(number for number in numbers if number is not None),
-            inputs=None if asked is None else tuple(self._look(tensor)[RECORD].serial for tensor in asked),
+            inputs=None if asked is None else tuple(self._look(tensor).record.serial for tensor in asked),
             retain_graph=bool(retain),
         )
         reached = self._nodes.reached(backward.roots)
@@ -180,5 +169,5 @@ class Backwards:
         return [
             record
             for record in list(known)
-            if record.serial in wanted and record.latest is not None and record.latest[REQUIRES_GRAD]
+            if record.serial in wanted and record.latest is not None and record.latest.requires_grad
         ]

@@ -11,21 +11,29 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Union
+from functools import partial
+from typing import Any, NamedTuple
 
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.describe import DEVICE, NBYTES, Layout
+from inplace_magic.capture.paddle.describe import Layout
 
-Observation = tuple["TensorRecord", Union["StorageRecord", None], int | None, Layout, int, bool, int | None, bool]
-"""A tensor at one moment: (record, storage, version, layout, pointer, requires grad, number of its node, is a leaf)."""
-RECORD: Final = 0
-STORAGE: Final = 1
-VERSION: Final = 2
-LAYOUT: Final = 3
-POINTER: Final = 4
-REQUIRES_GRAD: Final = 5
-NODE: Final = 6
-LEAF: Final = 7
+
+class Observation(NamedTuple):
+    """A tensor at one moment."""
+
+    record: TensorRecord
+    storage: StorageRecord | None
+    version: int | None
+    layout: Layout
+    pointer: int
+    requires_grad: bool
+    node: int | None
+    """Its number."""
+    is_leaf: bool
+
+
+observation: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Observation)
+"""Makes one of its fields; the class itself does the same by a function of Python's."""
 
 
 class StorageRecord:
@@ -120,9 +128,9 @@ class IdentityMap:
         if not first:
             return None
         try:
-            key = first - tensor.offset, seen[DEVICE]
+            key = first - tensor.offset, seen.device
         except Exception:  # as in `describe.address`
-            key = describe.address(tensor, first), seen[DEVICE]
+            key = describe.address(tensor, first), seen.device
         storage = self._by_address.get(key)
         if storage is not None and not storage.tensors and not self._is_still_held(storage):
             storage = None
@@ -135,7 +143,7 @@ class IdentityMap:
 
     def clone_of(self, seen: Layout, born: int) -> StorageRecord:
         """Memory that a call has made and no tensor of the user's stands for."""
-        storage = StorageRecord(len(self.storages) + 1, 0, seen[NBYTES], seen[DEVICE], born)
+        storage = StorageRecord(len(self.storages) + 1, 0, seen.nbytes, seen.device, born)
         self.storages.append(storage)
         return storage
 

@@ -8,7 +8,7 @@ from typing import Any
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.functions import OpFacts
-from inplace_magic.capture.paddle.identity import LAYOUT, NODE, IdentityMap, Observation
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation
 from inplace_magic.capture.paddle.nodes import NodeMap, NodeRecord
 from inplace_magic.capture.paddle.saves import SAVES, kept_in
 from inplace_magic.capture.paddle.traits import operation_of
@@ -37,7 +37,7 @@ def note_saves(
         if slot == "hidden":
             if call.mutations and _clones_its_input(call.facts):
                 seen = call.before[0]
-                clone = identity.clone_of(seen[LAYOUT], call.index)
+                clone = identity.clone_of(seen.layout, call.index)
                 nodes.keep_clone(node, "in0", seen, clone)
             continue
         if slot[0] == "o":
@@ -50,7 +50,7 @@ def note_saves(
             if call.facts.keeps_as_it_lies or tensor.is_contiguous():
                 nodes.keep(node, slot, seen)
             else:
-                nodes.keep_clone(node, slot, seen, identity.clone_of(seen[LAYOUT], call.index))
+                nodes.keep_clone(node, slot, seen, identity.clone_of(seen.layout, call.index))
     return True
 
 
@@ -69,7 +69,7 @@ def _new_node(call: Call, nodes: NodeMap) -> NodeRecord | None:
     if call.mutations:
         observed = observed + [mutation.after for mutation in call.mutations]
     for seen in observed:
-        number = seen[NODE]
+        number = seen.node
         if number is None or records[number - 1].call != call.index:
             continue
         first = records[number - 1]

@@ -6,18 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from inplace_magic.capture.beside import Beside
+from inplace_magic.capture.frozen.writes import RawUnseenWrite
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call, RawUnseenWrite
-from inplace_magic.capture.paddle.describe import STRIDES
-from inplace_magic.capture.paddle.identity import (
-    LAYOUT,
-    NODE,
-    POINTER,
-    IdentityMap,
-    Observation,
-    StorageRecord,
-    TensorRecord,
-)
+from inplace_magic.capture.paddle.calls import Call
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord, observation
 from inplace_magic.capture.paddle.nodes import NodeMap
 from inplace_magic.capture.paddle.traits import LEAF_SINK
 
@@ -73,9 +65,9 @@ class Looks:
             first, version = describe.pointer(tensor), describe.version(tensor)
         record = identity.known(tensor)
         latest = None if record is None else record.latest
-        if latest is not None and call is not None and call.facts.keeps_layout and latest[POINTER] == first:
-            seen = latest[LAYOUT]
-            if seen[STRIDES] != tuple(tensor.strides):
+        if latest is not None and call is not None and call.facts.keeps_layout and latest.pointer == first:
+            seen = latest.layout
+            if seen.strides != tuple(tensor.strides):
                 seen = describe.layout(tensor)
         else:
             seen = describe.layout(tensor)
@@ -106,23 +98,23 @@ class Looks:
                 else:
                     leaf = False
                     node = self._number(grad_fn, name, call if made else None)
-        record.latest = (record, storage, version, seen, first, requires_grad, node, leaf)
+        record.latest = observation((record, storage, version, seen, first, requires_grad, node, leaf))
         return record.latest
 
     def _number(self, grad_fn: Any, name: str, call: Call | None) -> int:
         nodes, address = self._nodes, grad_fn.node_ptr()
         if call is None:
             return nodes.met(grad_fn, name, address).serial
-        alive = [seen[NODE] for seen in call.before]
+        alive = [seen.node for seen in call.before]
         known = nodes.at(address)
         if known is not None and known.serial in alive:
             return known.serial  # an input's node lives: the call handed it on, or wrote without being recorded
         return nodes.made(grad_fn, name, address, call.index, alive).serial
 
     def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
-        others = self._beside.others()
         self.unseen.append(
             RawUnseenWrite(
-                *(storage, record, storage.version, version, self._clock(), storage.seen_at, self.site, others)
+                *(storage.serial, record.serial, storage.version, version, self._clock(), storage.seen_at),
+                *(self.site, self._beside.others()),
             )
         )

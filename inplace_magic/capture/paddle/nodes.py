@@ -11,16 +11,7 @@ from typing import Any
 
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.describe import Layout
-from inplace_magic.capture.paddle.identity import (
-    LAYOUT,
-    POINTER,
-    RECORD,
-    STORAGE,
-    VERSION,
-    Observation,
-    StorageRecord,
-    TensorRecord,
-)
+from inplace_magic.capture.paddle.identity import Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.paddle.traits import LEAF_SINK
 
 SAVED_LIMIT = 4096
@@ -37,12 +28,12 @@ class Saved:
 
     def __init__(self, slot: str, seen: Observation, before: bytes | None, *, guarded: bool) -> None:
         self.slot = slot
-        self.record: TensorRecord | None = seen[RECORD]
+        self.record: TensorRecord | None = seen.record
 
-        self.storage: StorageRecord | None = seen[STORAGE]
-        self.version = seen[VERSION]
-        self.layout: Layout = seen[LAYOUT]
-        self.pointer = seen[POINTER]
+        self.storage: StorageRecord | None = seen.storage
+        self.version = seen.version
+        self.layout: Layout = seen.layout
+        self.pointer = seen.pointer
         self.before = before
         self.guarded = guarded
         self.changed: tuple[int, ...] = ()
@@ -147,7 +138,7 @@ class NodeMap:
 
     def keep(self, record: NodeRecord, slot: str, seen: Observation, *, guarded: bool = True) -> None:
         """Notes that a node keeps a tensor as it is now."""
-        before = describe.content(seen[LAYOUT], seen[POINTER], self._limit)
+        before = describe.content(seen.layout, seen.pointer, self._limit)
         saved = Saved(slot, seen, before, guarded=guarded)
         record.saved += (saved,)
         if before is not None:

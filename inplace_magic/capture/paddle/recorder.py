@@ -7,7 +7,7 @@ ends (source lines, text, frozen records) is left to :mod:`.freeze`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import itemgetter
+from operator import attrgetter
 from types import FrameType
 from typing import Any
 
@@ -16,13 +16,12 @@ import paddle
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.naming.holdings import Holdings
-from inplace_magic.capture.naming.methods import Methods
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.functions import OpFacts, in_positions
 from inplace_magic.capture.paddle.gradients import Backwards, Gradients
-from inplace_magic.capture.paddle.identity import LAYOUT, POINTER, RECORD, STORAGE, IdentityMap, Observation
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation
 from inplace_magic.capture.paddle.keeping import note_saves
 from inplace_magic.capture.paddle.looking import Looks
 from inplace_magic.capture.paddle.memory import Memory
@@ -33,7 +32,7 @@ from inplace_magic.record.options import WatchOptions
 
 _records_gradients: Callable[[], bool] = getattr(paddle.base.core, "_has_grad", paddle.is_grad_enabled)
 _NONE: tuple[Any, ...] = ()
-_STORAGE_OF = itemgetter(STORAGE)
+_STORAGE_OF = attrgetter("storage")
 
 
 def _has_moved(tensor: Any, written: Written) -> bool:
@@ -67,7 +66,6 @@ class Recorder:
         self.kept: list[list[Any]] = []
         """What each running ``PyLayer.apply`` has kept by ``save_for_backward``."""
         self.passing_names = PassingNames(self.identity, self.sites.is_users, KINDS)
-        self.methods = Methods(self.sites.is_users, wrappers=6)
         self.holdings = Holdings(self.sites.is_users, self.identity.known, KINDS, lambda _tensor: None, wrappers=6)
         self._clearing: tuple[int, int, int] | None = None
         self._places_met = 0
@@ -118,7 +116,7 @@ class Recorder:
             if tensors:
                 call.targets = tensors[:1] if facts.operation != "assign_out_" else describe.tensors_in(args[1:2], [])
                 seen = call.before[0]
-                call.old = describe.content(seen[LAYOUT], seen[POINTER], self._value_bytes)
+                call.old = describe.content(seen.layout, seen.pointer, self._value_bytes)
             reader = READERS.get(facts.operation)
             if reader is not None:
                 call.dropped = reader(args)
@@ -128,10 +126,8 @@ class Recorder:
         elif kwargs and kwargs.get("out") is not None:
             call.targets = call.unmoved = describe.tensors_in((kwargs["out"],), [])
         if call.targets:
-            if call.site is not None:
-                self.methods.note(frame, call.index, call.site)
             self.holdings.note(frame, call.index, call.site, call.targets, writes=True)
-        elif self.holdings.held and not self.holdings.held.isdisjoint(seen[RECORD].serial for seen in call.before):
+        elif self.holdings.held and not self.holdings.held.isdisjoint(seen.record.serial for seen in call.before):
             self.holdings.note(frame, call.index, call.site, tensors, writes=False)
         if facts.runs_backward:
             self.nodes.compare_values(call.index)
@@ -268,7 +264,7 @@ class Recorder:
                 continue
             seen = self.looks.observe(tensor, call, made=True)
             found.append(seen)
-            storage = seen[STORAGE]
+            storage = seen.storage
             if given or (storage is not None and storage in storages):
                 shared = True
             else:
@@ -278,7 +274,7 @@ class Recorder:
     def _after(self, call: Call, tensor: Any, before: int | None) -> Observation:
         """Return a written tensor as it is now; one whose version stayed is what it was, but for its values."""
         for seen in call.outputs:
-            if seen[RECORD]() is tensor:
+            if seen.record() is tensor:
                 return seen
         if describe.version(tensor) == before:
             return self.looks.look(tensor)

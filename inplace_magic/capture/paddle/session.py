@@ -21,6 +21,7 @@ from inplace_magic.capture.paddle.spots import NOTHING, put_on, spots, take_off,
 from inplace_magic.record import blindness
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.options import WatchOptions
+from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
@@ -98,9 +99,10 @@ class PaddleSession:
             self._probe = None
             self.active = False
 
-    def explains(self, error: BaseException) -> bool:
-        """True if an error is one of Paddle's about writing in place."""
-        return refusal_of(describe.error_text(error)) is not None
+    def refused(self, error: BaseException) -> tuple[str, Refusal | None]:
+        """Return the text of an error, and what Paddle has refused by it about writing in place."""
+        text = describe.error_text(error)
+        return text, refusal_of(text)
 
     def let_go(self) -> None:
         """The watch is over: lets go of its weak references to the user's tensors."""
@@ -109,17 +111,8 @@ class PaddleSession:
         self._recorder.identity.tensors.clear()
         self._recorder.nodes.records.clear()
         self._recorder.calls.clear()
-        self._recorder.looks.unseen.clear()
 
-    def trace(
-        self,
-        *,
-        sources: Sources,
-        namespace: Mapping[str, Any] | FrameType,
-        error: BaseException | None,
-        cell: int | None,
-        source: str,
-    ) -> Trace:
+    def trace(self, *, sources: Sources, namespace: Mapping[str, Any] | FrameType) -> Trace:
         """Return the record of the watch so far, while the stand-ins are off."""
         nothing = Trace(level="calls", framework="paddle", framework_version=paddle.__version__)
         if self._forked:
@@ -137,16 +130,7 @@ class PaddleSession:
         if self.options.level in other_level:
             unseen.insert(0, other_level[self.options.level])
         try:
-            trace = frozen_trace(recorder, self.options, sources, names, unseen)
+            return replace(frozen_trace(recorder, self.options, sources, names, unseen), hooked_modules=hooked)
         except Exception as fault:  # containment: the block's own result must not change because of its record
             recorder.fault("making the record readable", fault)
-            trace = replace(nothing, faults=tuple(recorder.faults))
-        text = None if error is None else describe.error_text(error)
-        return replace(
-            trace,
-            hooked_modules=hooked,
-            error=text,
-            refusal=refusal_of(text),
-            cell=cell,
-            source=tuple(source.splitlines()),
-        )
+            return replace(nothing, faults=tuple(recorder.faults))

@@ -9,16 +9,7 @@ from inplace_magic.capture.elements.dropped import MOST, Reader, by_item, conver
 from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call, RawMutation
-from inplace_magic.capture.paddle.describe import DTYPE
-from inplace_magic.capture.paddle.identity import (
-    LAYOUT,
-    POINTER,
-    STORAGE,
-    VERSION,
-    IdentityMap,
-    Observation,
-    StorageRecord,
-)
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord
 from inplace_magic.record.events import Dropped, Number
 
 Written = list[tuple[Any, int | None]]
@@ -44,16 +35,16 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
         except Exception:  # as in `describe.version`
             version = None
         seen = call.before[at]
-        if version == seen[VERSION]:
+        if version == seen.version:
             continue
-        storage = seen[STORAGE]
+        storage = seen.storage
         if storage is not None:
             if storage.serial in done:
                 continue
             done.add(storage.serial)
             storage.version = version
             tensor = _announced(call, storage, tensor, identity)
-        found.append((tensor, seen[VERSION]))
+        found.append((tensor, seen.version))
     unmoved = call.unmoved
     if facts.predicts_write and call.error is None and len(found) < len(call.tensors):
         if len(produced) == 1 and produced[0] is call.tensors[0]:
@@ -90,13 +81,13 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
     announced = bool(call.targets) and tensor is call.targets[0]
     old = call.old if announced else None
     if old is not None:
-        was, now = call.before[0][LAYOUT], after[LAYOUT]
-        if was is not now and was[DTYPE] != now[DTYPE]:
+        was, now = call.before[0].layout, after.layout
+        if was is not now and was.dtype != now.dtype:
             old = None  # `cast_` gives the tensor numbers of another kind
-    new = None if old is None else describe.content(after[LAYOUT], after[POINTER], limit)
+    new = None if old is None else describe.content(after.layout, after.pointer, limit)
     region = None
     if call.facts.sets_item and len(call.arguments) > 1:
-        shape, strides, offset, *_ = call.before[0][LAYOUT]
+        shape, strides, offset, *_ = call.before[0].layout
         if strides is not None and offset is not None:
             region = basic_index_region(shape, strides, offset, call.arguments[1])
     return RawMutation(after, before, old, new, region, call.dropped if announced else None)
@@ -110,7 +101,6 @@ def _values(tensor: Any) -> tuple[Number, ...] | None:
 _READER = Reader(
     is_tensor=describe.is_plain,
     dtype=lambda tensor: str(tensor.dtype).removeprefix("paddle."),
-    shape=lambda tensor: tuple(tensor.shape),
     values=_values,
 )
 

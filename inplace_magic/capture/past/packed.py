@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from operator import attrgetter, lt
 from typing import Any, NamedTuple
 
-from inplace_magic.capture.graph.node_records import saved_by
+from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, Log, RawCall
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import Observation
+from inplace_magic.capture.records import Observation, StorageRecord
 from inplace_magic.record.filled import filled
 
 PLAIN = 2
@@ -36,14 +36,6 @@ class Past(NamedTuple):
     serial: int
 
 
-class PastTensor(NamedTuple):
-    """What calls tell of a tensor, whether it is alive or not."""
-
-    serial: int
-    counter: Past
-    key: int
-
-
 @dataclass(slots=True)
 class PastStorage:
     """A storage that died."""
@@ -56,12 +48,12 @@ class PastStorage:
     born_op: int | None
     ended_op: int | None
     foreign: bool
-    resizes: tuple[Any, ...] = ()
+    resizes: tuple[Any, ...]
 
 
 @dataclass(slots=True)
 class PastNode:
-    """An autograd node that died, whose saved tensors kept their content as long as it lived."""
+    """An autograd node that died."""
 
     serial: int
     name: str
@@ -70,11 +62,8 @@ class PastNode:
     variable: int | None
     ended: int | None
     next: tuple[int | None, ...]
+    changed: dict[str, list[int]] | None
     saved: tuple[Any, ...]
-    changed: None = None
-
-    def __call__(self) -> None:
-        """Nothing, as a weak reference to what died gives."""
 
 
 _storage, _node = filled(PastStorage), filled(PastNode)
@@ -114,9 +103,6 @@ class Packed:
             identity: its storages.
             nodes: the autograd nodes.
             recent: so many of the latest calls stay as they are.
-
-        Raises:
-            ValueError: something is no plain number; then it stays as it is.
         """
         older = len(log.calls) - recent
         if older > 0:
@@ -124,49 +110,25 @@ class Packed:
             self.call_blocks.append((self._packed_calls(calls), array("q", [raw[0] for raw in calls])))
             self.count += older
             del log.calls[:older]
-        over = [r for r in identity.storages if r.ended is not None and not r.resizes]
+        over = [r for r in identity.storages if r.ended is not None]
         if over:
-            self.storage_blocks.append((self._packed_storages(over), min([r.ended for r in over])))
-            identity.storages = [r for r in identity.storages if r.ended is None or r.resizes]
-        dead = [r for r in nodes.records if r.ended is not None and r.changed is None]
+            self.storage_blocks.append((self._packed_storages(over), min([r.ended or 0 for r in over])))
+            identity.storages = [r for r in identity.storages if r.ended is None]
+        dead = [r for r in nodes.records if r.ended is not None]
         if dead:
             least = min([-1 if r.call is None else r.call for r in dead])
             self.node_blocks.append((self._packed_nodes(dead), least))
-            nodes.records = [r for r in nodes.records if r.ended is None or r.changed is not None]
+            nodes.records = [r for r in nodes.records if r.ended is None]
 
     def rows(self) -> Iterator[tuple[list[list[Any]], list[Any]]]:
         """(calls, observations), some at a time: calls as they were, with the place of an observation for each, and
-        observations as :meth:`calls` reads them. Both have numbers for what stands in :attr:`objects`."""
+        observations as :meth:`_packed_calls` writes them. Both have numbers for what stands in :attr:`objects`."""
         return (marshal.loads(packed) for packed, _ in self.call_blocks)
 
     @property
     def objects(self) -> list[Any]:
         """The objects that many rows share, by their numbers."""
         return [*self._numbers]
-
-    def calls(self) -> Iterator[list[RawCall]]:
-        """Yield the calls, some at a time, as they were but for what is known of living objects alone."""
-        objects = self.objects
-        for rows, observations in self.rows():
-            seen = [
-                (
-                    _tuple(PastTensor, (serial, _tuple(Past, (counter,)), key)),
-                    None if storage is None else _tuple(Past, (storage,)),
-                    version,
-                    objects[layout],
-                    *others,
-                )
-                for serial, counter, key, storage, version, layout, *others in observations
-            ]
-            for row in rows:
-                end = HEAD + row[COUNTS] + row[COUNTS + 1]
-                row[FACTS] = objects[row[FACTS]]
-                row[HEAD:end] = [seen[place] for place in row[HEAD:end]]
-                for at in range(end, len(row), EACH):
-                    row[at] = seen[row[at]]
-                    if row[at + 4] is not None:
-                        row[at + 4] = objects[row[at + 4]]
-            yield [*map(tuple, rows)]
 
     def _packed_calls(self, calls: list[RawCall]) -> bytes:
         numbers = self._numbers
@@ -201,14 +163,17 @@ class Packed:
         """Yield the storages."""
         objects = self.objects
         for packed, _ in self.storage_blocks:
-            for serial, nbytes, device, born, ended, born_op, ended_op, foreign in marshal.loads(packed):
-                yield _storage(serial, nbytes, objects[device], born, ended, born_op, ended_op, foreign)
+            for serial, nbytes, device, *others in marshal.loads(packed):
+                yield _storage(serial, nbytes, objects[device], *others)
 
-    def _packed_storages(self, records: Iterable[Any]) -> bytes:
+    def _packed_storages(self, records: Iterable[StorageRecord]) -> bytes:
         numbers = self._numbers
         number = numbers.setdefault
         rows = [
-            (r.serial, r.nbytes, number(r.device, len(numbers)), r.born, r.ended, r.born_op, r.ended_op, r.foreign)
+            (
+                *(r.serial, r.nbytes, number(r.device, len(numbers)), r.born, r.ended, r.born_op, r.ended_op),
+                *(r.foreign, r.resizes),
+            )
             for r in records
         ]
         return marshal.dumps(rows, PLAIN)
@@ -217,16 +182,16 @@ class Packed:
         """Yield the autograd nodes."""
         objects = self.objects
         for packed, _ in self.node_blocks:
-            for serial, name, sequence, call, variable, ended, behind, saved in marshal.loads(packed):
+            for serial, name, *others, saved in marshal.loads(packed):
                 entries: list[Any] = []
                 for slot, tensor, storage, counter, version, layout, digest in saved:
                     entries += (
                         *(objects[slot], tensor, None if storage is None else _tuple(Past, (storage,))),
                         *(None if counter is None else _tuple(Past, (counter,)), version, objects[layout], digest),
                     )
-                yield _node(serial, objects[name], sequence, call, variable, ended, behind, tuple(entries))
+                yield _node(serial, objects[name], *others, tuple(entries))
 
-    def _packed_nodes(self, records: Iterable[Any]) -> bytes:
+    def _packed_nodes(self, records: Iterable[NodeRecord]) -> bytes:
         numbers = self._numbers
         number = numbers.setdefault
         rows = []
@@ -234,16 +199,15 @@ class Packed:
             saved = [
                 (
                     *(number(slot, len(numbers)), tensor, None if storage is None else storage.serial),
-                    *(
-                        None if counter is None else counter.serial,
-                        version,
-                        number(layout, len(numbers)),
-                        None if digest is None else 0,
-                    ),
+                    *(None if counter is None else counter.serial, version),
+                    *(number(layout, len(numbers)), None if digest is None else 0),
                 )
                 for slot, tensor, storage, counter, version, layout, digest in (saved_by(r) if r.saved else ())
             ]
             rows.append(
-                (r.serial, number(r.name, len(numbers)), r.sequence, r.call, r.variable, r.ended, r.next, saved)
+                (
+                    *(r.serial, number(r.name, len(numbers)), r.sequence, r.call, r.variable, r.ended, r.next),
+                    *(r.changed, saved),
+                )
             )
         return marshal.dumps(rows, PLAIN)

@@ -33,8 +33,6 @@ class Room:
         self.packed = Packed()
         self.look_at = min(most, _AT_ONCE)
         """How many calls that are not packed make it worth while to do something about them."""
-        self._is_plain = True
-        """Whether everything could be packed so far."""
 
     def make_room(self, meter: MemoryMeter) -> int:
         """Packs what is over, and where there is too much of it, forgets.
@@ -46,14 +44,9 @@ class Room:
             :attr:`look_at`, from now on.
         """
         log, packed = self._log, self.packed
+        packed.take(log, self._identity, self._nodes, min(_RECENT, self._most // 2))
         if len(log.calls) + packed.count >= self._forget_at:
-            known, self._forget_at = forget(log, self._identity, self._nodes, packed, self._most)
+            known, self._forget_at = forget(log, self._nodes, packed, self._most)
             meter.forget(known)
-        elif self._is_plain:
-            try:
-                packed.take(log, self._identity, self._nodes, _RECENT)
-            except ValueError:
-                self._is_plain = False
-        more = self._forget_at - packed.count
-        self.look_at = min(more, len(log.calls) + _AT_ONCE) if self._is_plain else more
+        self.look_at = min(self._forget_at - packed.count, len(log.calls) + _AT_ONCE)
         return self.look_at

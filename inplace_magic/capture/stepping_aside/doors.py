@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from inplace_magic.capture.stepping_aside import passages, replays
+from inplace_magic.capture.stepping_aside import passages
 from inplace_magic.capture.stepping_aside.aside import (
     COMPILED_BACKWARD,
     EXPORTED,
@@ -77,7 +77,7 @@ DOORS = (
     Door(_FUNC, "_func_decrement_nesting", passages.end_of_functionalized, during=FUNCTIONALIZED),
     Door(_AOT, "track_graph_compiling", passages.context(COMPILED_BACKWARD)),
     Door(_AOT, "call_func_at_runtime_with_args", passages.function(COMPILED_BACKWARD)),
-    Door("torch._C", "_CUDAGraph.replay", replays.counted, while_away=False),
+    Door("torch._C", "_CUDAGraph.replay", passages.counted, while_away=False),
     Door("torch._dynamo.eval_frame", "_TorchDynamoContext.enter_exit_hooks", passages.compiled),
     Door("torch._dynamo.eval_frame", "_maybe_set_eval_frame", passages.end_of_compiled),
 )

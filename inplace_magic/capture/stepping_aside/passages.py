@@ -9,7 +9,7 @@ from itertools import chain
 from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
-from inplace_magic.capture.stepping_aside.aside import COMPILED, FUNCTIONALIZED, SCRIPTED, Aside, Work, here
+from inplace_magic.capture.stepping_aside.aside import COMPILED, FUNCTIONALIZED, REPLAYED, SCRIPTED, Aside, Work, here
 from inplace_magic.capture.stepping_aside.bracketed import bracketed
 from inplace_magic.capture.torch.callers import is_stand_in
 from inplace_magic.capture.torch.functions import is_torchs
@@ -241,6 +241,24 @@ def looked_at(original: Any) -> Any:
             aside.end(id(frame))
 
     return property(look, doc=original.__doc__) if is_property else look
+
+
+def counted(original: Any) -> Any:
+    """For the part in C++ of ``CUDAGraph.replay``, to which a method that somebody keeps comes too. It calls none of
+    the operators that it runs again; the watch of this thread counts it, and what the graph wrote cannot be asked
+    without waiting for the device."""
+    if original is None:
+        return None
+
+    @functools.wraps(original)
+    def replay(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        watch = here()
+        if watch is not None and not watch.away:
+            watch.count(REPLAYED, sys._getframe(1))
+        return original(*args, **kwargs)
+
+    return replay
 
 
 def _without_ours(traceback: TracebackType | None) -> TracebackType | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 import torch
@@ -70,6 +71,32 @@ def node_sequence(node: Any) -> int | None:
     except Exception:  # as in `_try`, which costs more; this runs for every new node
         return None
     return number if number < _NO_SEQUENCE else None
+
+
+def youngest_first(roots: Iterable[Any], most: int) -> Iterator[Any]:
+    """Yield the nodes of a graph, the youngest first, as the engine takes them.
+
+    Args:
+        roots: where it begins; None counts for nothing.
+        most: how many at most. From PyTorch 2.13 on, freeing a long chain of nodes that were looked at takes stack
+            (:mod:`inplace_magic.capture.graph.depth`).
+    """
+    waiting: list[tuple[int, int, Any]] = []
+    seen: dict[int, Any] = {}  # by id; holding the nodes keeps the ids theirs
+
+    def add(node: Any) -> None:
+        if node is not None and id(node) not in seen:
+            seen[id(node)] = node
+            heappush(waiting, (-(node_sequence(node) or 0), len(seen), node))
+
+    for root in roots:
+        add(root)
+    while waiting and most > 0:
+        most -= 1
+        node = heappop(waiting)[2]
+        yield node
+        for behind, _ in node.next_functions:
+            add(behind)
 
 
 def saved_values(node: Any) -> list[tuple[str, Any, bool]]:

@@ -27,7 +27,6 @@ def _values(tensor: Any) -> tuple[Number, ...] | None:
 _READER = Reader(
     is_tensor=lambda value: type(value) in describe.PLAIN_TYPES,
     dtype=lambda tensor: str(tensor.dtype).removeprefix("torch."),
-    shape=lambda tensor: tuple(tensor.shape),
     values=_values,
 )
 

@@ -65,36 +65,6 @@ EXPORTERS = frozenset(("numpy", "__array__", "__dlpack__", "to_dlpack"))
 class FunctionFacts:
     """One torch function, as far as it can be known before the call."""
 
-    __slots__ = (
-        "aliases_data",
-        "asks",
-        "asks_value",
-        "attribute",
-        "cannot_warn",
-        "code",
-        "dropped",
-        "exports",
-        "foreign",
-        "func",
-        "ignored",
-        "inplace_position",
-        "is_getter",
-        "is_look",
-        "keeps_layout",
-        "key",
-        "may_write",
-        "metadata_only",
-        "name",
-        "passes",
-        "predicts_write",
-        "renews_rows",
-        "repeats",
-        "runs_backward",
-        "sets_item",
-        "traits",
-        "uncounted",
-    )
-
     def __init__(self, func: Any) -> None:
         self.func = func
         self.foreign = _is_foreign(func)

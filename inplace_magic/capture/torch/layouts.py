@@ -29,22 +29,6 @@ class Layout:
     """What many tensors have in common: a program has many tensors and few layouts, so equal ones are one object, and
     what follows from one is found once. Raw torch values; turning them into text can wait. None is unknown."""
 
-    __slots__ = (
-        "begin",
-        "cls",
-        "device",
-        "dtype",
-        "is_view",
-        "letter",
-        "memory_at",
-        "numel",
-        "offset",
-        "readable",
-        "shape",
-        "span",
-        "strides",
-    )
-
     shape: tuple[int, ...] | None
     strides: tuple[int, ...] | None
     offset: int | None

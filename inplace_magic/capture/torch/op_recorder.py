@@ -31,7 +31,7 @@ class OpRecorder:
         """What an accelerator's memory is from here on is billed to the operator that is about to run."""
         running = self._running.here()
         if running or not self._repeats.inside:
-            self._meter.read(running[-1].index if running else None, len(self._log.ops))
+            self._meter.read(running[-1].index if running else None, self._log.op_count)
 
     def not_seen(self, func: Any) -> None:
         """Notes a higher-order operator under the innermost open call."""
@@ -81,7 +81,7 @@ class OpRecorder:
             for tensor in tensors_in((value,), []):
                 row.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
         row[ACCESSES] = len(row)
-        number = identity.op = len(self._log.ops)
+        number = identity.op = self._log.op_count
         try:
             if type(result) in _PLAIN_TYPES:
                 record = known.get(id(result))

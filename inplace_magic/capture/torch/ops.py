@@ -15,17 +15,6 @@ from inplace_magic.capture.torch.arguments import tensors_in
 class OpFacts:
     """The arguments that an operator writes, by its schema, and whether it may give them other memory."""
 
-    __slots__ = (
-        "is_composite",
-        "is_custom",
-        "may_resize",
-        "name",
-        "views_below",
-        "written_lists",
-        "written_names",
-        "written_positions",
-    )
-
     def __init__(self, func: Any) -> None:
         self.name = str(func)
         if "_lazy_clone" in self.name:

@@ -61,7 +61,7 @@ def _parameters(story: Story) -> list[int]:
 
 def _run(site: Callsite) -> tuple[object, ...]:
     """Stands for the runs of a function that one line began."""
-    return site.function, site.cell, site.file, site.caller
+    return site.whose, site.caller
 
 
 def _replaces(story: Story, first: CallEvent, before: Mutation, second: CallEvent, mutation: Mutation) -> bool:

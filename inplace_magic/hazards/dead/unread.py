@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.out_of_place import assigned_back, receiver
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.row import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
@@ -23,6 +22,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
+from inplace_magic.source.out_of_place import assigned_back, receiver
 from inplace_magic.source.variables import mentions
 
 

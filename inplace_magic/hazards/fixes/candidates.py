@@ -15,7 +15,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, history, new_tensor, reorder, where_kept
 from inplace_magic.hazards.fixes.inplace_false import flag_set_above, flag_turned_off
-from inplace_magic.hazards.fixes.out_of_place import cloned, new_value, out_of_place
 from inplace_magic.hazards.fixes.paper import said_of
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
 from inplace_magic.hazards.used_twice import Twice
@@ -23,6 +22,7 @@ from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import listing_of
+from inplace_magic.source.out_of_place import cloned, new_value, out_of_place
 
 MOST = 8
 """Candidates of one finding."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.hazards.fixes.out_of_place import chain_base, cloned
 from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
@@ -17,6 +16,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of
+from inplace_magic.source.out_of_place import chain_base, cloned
 
 WHERE_SAVED = N_("Copy it on the line that saves it: the write then leaves alone what backward needs.")
 

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import reorder
-from inplace_magic.hazards.fixes.out_of_place import receiver
 from inplace_magic.hazards.fixes.step_advice import cut_off
 from inplace_magic.hazards.fixes.target import Fix, Written, text_at
 from inplace_magic.hazards.used_twice import Twice
@@ -24,6 +23,7 @@ from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import Listing, listing_of
+from inplace_magic.source.out_of_place import receiver
 
 _SIMPLE = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 

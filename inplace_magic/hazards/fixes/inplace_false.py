@@ -12,7 +12,6 @@ from itertools import takewhile
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.out_of_place import not_in_place
 from inplace_magic.hazards.fixes.target import Fix, Written, above
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
@@ -21,6 +20,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit
+from inplace_magic.source.out_of_place import not_in_place
 
 _OTHER_NAMES = {"hardtanh": ("hardtanh", "relu6")}
 """Functions by which modules of another name do their work; elsewhere ``nn.LeakyReLU`` calls ``F.leaky_relu``."""

@@ -13,10 +13,10 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
-from inplace_magic.hazards.fixes.out_of_place import chain_base, new_value, out_of_place, receiver, seen_by_autograd
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, written
 from inplace_magic.language import _, spelled
 from inplace_magic.source.expressions import path_text
+from inplace_magic.source.out_of_place import chain_base, new_value, out_of_place, receiver, seen_by_autograd
 from inplace_magic.source.variables import mentions, variables_bound
 
 

@@ -7,10 +7,10 @@ import ast
 from collections.abc import Iterator
 
 from inplace_magic.hazards.fixes.clone import copied_as_given, operands
-from inplace_magic.hazards.fixes.out_of_place import cloned, receiver
 from inplace_magic.hazards.fixes.target import Fix, Text, Written, fix_of
 from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.out_of_place import cloned, receiver
 from inplace_magic.source.variables import variables_read
 
 

@@ -10,13 +10,13 @@ import ast
 import re
 
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.fixes.out_of_place import target_of
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import root_name
 from inplace_magic.source.hunks import Hunk, hunks
 from inplace_magic.source.listing import Listing
+from inplace_magic.source.out_of_place import target_of
 
 _COPIES = re.compile(r"\.(clone|copy)\(\)")
 _FLAG = re.compile(r"inplace=[^,()]+|\bTrue\b")

@@ -17,7 +17,6 @@ from inplace_magic.analysis.overlap import repeats_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, new_value_returned
-from inplace_magic.hazards.fixes.out_of_place import target_of
 from inplace_magic.hazards.fixes.target import Fix, Written, indented
 from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
@@ -25,6 +24,7 @@ from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
+from inplace_magic.source.out_of_place import target_of
 from inplace_magic.source.variables import variables_bound, variables_in
 
 _INDEXES = ("i", "j", "k", "index", "number", "position")

@@ -13,7 +13,6 @@ import re
 from collections.abc import Sequence
 
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.fixes.step_advice import cut_off, reading_place, state_names
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, indented, removed
 from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
@@ -23,6 +22,7 @@ from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.chains import level
 from inplace_magic.source.expressions import root_name
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
+from inplace_magic.source.out_of_place import chain_base
 from inplace_magic.source.variables import variables_bound, variables_read
 
 _STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)

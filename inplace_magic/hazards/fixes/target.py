@@ -9,11 +9,11 @@ from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.out_of_place import cloned, target_of
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
+from inplace_magic.source.out_of_place import cloned, target_of
 from inplace_magic.source.variables import variables_in
 
 Change = tuple[ast.expr, str]

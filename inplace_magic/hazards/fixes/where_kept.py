@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from inplace_magic.hazards.fixes.out_of_place import cloned, receiver
 from inplace_magic.hazards.fixes.target import Change, Fix, Written
 from inplace_magic.source.expressions import path_text
+from inplace_magic.source.out_of_place import cloned, receiver
 
 
 def where_it_was_kept(write: Written) -> Fix | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.out_of_place import behind_alias, receiver
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, removed
 from inplace_magic.language import spelled
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing, listing_of
+from inplace_magic.source.out_of_place import behind_alias, receiver
 
 
 def history_kept(write: Written) -> Fix | None:

@@ -78,7 +78,7 @@ def _parameter_holding(story: Story, inside: Callsite, last: int, tensor: int) -
         seen = story.bindings.seen.get((inside.function, name), ())
         if name not in ("self", "cls") and any(held == tensor and at <= last for at, held in seen):
             return name
-    for name in story.local_names.get((inside.function, inside.cell, inside.file, tensor), ()):
+    for name in story.local_names.get((inside.whose, tensor), ()):
         root, opening, _rest = name.partition("[")
         if opening and root in inside.parameters and "." not in name:
             return name

@@ -86,10 +86,12 @@ def is_noted(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:
     writes by the one and reads by the other, and no line of the function writes by ``before``."""
     if alias.source.isidentifier() or not alias.target.isidentifier():
         return False
-    written = story.written_first(mutation.storage).get((alias.function, alias.cell, alias.file))
-    if written is None or alias.source not in written.paths or alias.target in written.paths:
+    first = (call for call, _mutation in story.writes_to_storage.get(mutation.storage or 0, ())[:_FIRST_WRITES])
+    here = [(site, call) for call in first if (site := call.callsite) is not None and site.whose == alias.whose]
+    paths = {story.bindings.written_path(call, written.tensor) for _site, call in here for written in call.mutations}
+    if alias.source not in paths or alias.target in paths:
         return False
-    return any(alias.target in paths_in(statement) for statement in written.statements)
+    return any(alias.target in paths_in(site.statement) for site, _call in here)
 
 
 def _sums_its_list(story: Story, owned: Owned, alias: AliasStatement) -> bool:
@@ -120,7 +122,7 @@ def _both_are_written(story: Story, alias: AliasStatement, mutation: Mutation) -
         return False
     for call, _mutation in story.writes_to_tensor.get(mutation.tensor, ())[:_FIRST_WRITES]:
         site = call.callsite
-        here = site is not None and (site.function, site.cell, site.file) == (alias.function, alias.cell, alias.file)
+        here = site is not None and site.whose == alias.whose
         if here and site is not None and site.line < alias.line:
             return story.bindings.written_path(call, mutation.tensor) == alias.source
     return False
@@ -152,7 +154,7 @@ def hands_out_another_name(owned: Owned) -> bool:
     site, node = owned.site, expressions.parse(owned.site.expression)
     if not isinstance(node, ast.Call) or "." in owned.path or any(given.arg == "out" for given in node.keywords):
         return False  # state that is there to be changed; an argument that says what it does
-    if (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")).endswith("_"):
+    if expressions.last_name(node.func).endswith("_"):
         return False
     if site.bound is not None:
         return owned.path not in site.bound

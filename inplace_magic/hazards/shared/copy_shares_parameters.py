@@ -107,7 +107,7 @@ def _ways(story: Story) -> Iterator[list[_Way]]:
         if ways is None:
             ways = known[id(site)] = []
             for place, path in () if site in story.stepping else _networks_called(site):
-                run = found.setdefault((place.function, place.cell, place.file, place.caller), {})
+                run = found.setdefault((place.whose, place.caller), {})
                 ways.append(run.setdefault(path, _Way(path, place)))
         for way in ways:
             way.runs.append(call)

@@ -114,7 +114,7 @@ def _keeps_both(story: Story, site: Callsite) -> bool:
     return any(
         _attribute(story, call, mutation.tensor, here) is not None
         and _of_the_class(story, call, mutation.tensor, here) is None
-        for here, call in story.writing_in.get((site.function, site.cell, site.file), ())
+        for here, call in story.writing_in.get(site.whose, ())
         for mutation in call.mutations
     )
 

@@ -153,7 +153,7 @@ def _places(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> 
     site = owned.site
     for other in _names_bound_with(story, call, mutation, owned):
         pair = frozenset((owned.path, other))
-        yield (site.function, site.cell, site.file, mutation.storage, pair), owned.path, other
+        yield (site.whose, mutation.storage, pair), owned.path, other
     level, node = level_of(call.callsite, site), parse(owned.path)
     held = [h for h in story.holdings.get(call.index, ()) if h.level == level and is_on(story, h.tensor, mutation)]
     spot = spot_of(story.trace, site) if len(held) > 1 and isinstance(node, ast.expr) else None

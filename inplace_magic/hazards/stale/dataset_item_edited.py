@@ -19,7 +19,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.fixes.out_of_place import chain_base
 from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, view_of
 from inplace_magic.hazards.rule import Cures, Rule
@@ -28,6 +27,7 @@ from inplace_magic.record.events import CallEvent, Mutation, Number, Region, Ten
 from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.out_of_place import chain_base
 from inplace_magic.source.spots import spot_of
 
 _Elements = tuple[int, int | None, tuple[Region | None, ...]]

@@ -26,7 +26,6 @@ CODE = "kept-activation-overwritten"
 def check(story: Story) -> Iterator[Hazard]:
     """Yield the first finding of each line that rewrote a kept tensor which was read afterwards."""
     entries: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
-    hooked = story.trace.kept_by_hooks or story.trace.hooked_calls
 
     def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
         if mutation.tensor not in entries:
@@ -34,9 +33,7 @@ def check(story: Story) -> Iterator[Hazard]:
             entries[mutation.tensor] = [name for name in names if is_entry(name)]
         kept = entries[mutation.tensor]
         found = _kept_by_a_name(story, call, mutation, kept) if kept else None
-        if found is not None or not (kept or hooked):
-            return found
-        return _kept_where_a_hook_reaches(story, call, mutation) or _kept_out_of_reach(story, call, mutation)
+        return found or _kept_where_a_hook_reaches(story, call, mutation)
 
     return first_of_each_line(story.in_place, judge)
 
@@ -93,29 +90,6 @@ def _statements_that_kept(
                 yield alias
         elif alias.line > site.line and by_layers and given is not None and alias.source in (given.bound or ()):
             yield alias
-
-
-def _kept_out_of_reach(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
-    """The finding on what a hook kept, as the watch saw when it ran, where nobody but the hook can have kept it."""
-    made = story.innermost_new(mutation.tensor, write.index)
-    if made is None or made.index not in story.trace.hooked_calls or made.callsite != write.callsite:
-        return None
-
-    def counts(site: Callsite | None) -> bool:
-        return site is not None and site != write.callsite
-
-    held = _held(story, mutation)
-    reads = (next(story.readers(tensor, write.index, counts), None) for tensor in held)
-    read = min((read for read in reads if read is not None), key=lambda call: call.index, default=None)
-    if read is None or read.parent is not None:
-        return None
-    inside = list(story.calls_between(made.index, read.index))
-    line = [call for call in inside if call.callsite == write.callsite]
-    if any(meta.storage == mutation.storage for meta in line[-1].outputs):
-        return None  # the line gave it back, whoever kept it besides
-    if any(call.index < write.index and call.kind == "ordinary" and call.got(held) for call in inside):
-        return None  # what was kept may be a copy, or what was computed from it
-    return _of_a_hook(story, write, mutation.tensor, made.modules[-1] if made.modules else made.name, read)
 
 
 def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:

@@ -56,7 +56,7 @@ def check(story: Story) -> Iterator[Hazard]:
 def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Kept]:
     """The names of a tensor that these lines bind; not another function's, which may stand for another tensor here."""
     local = story.bindings.local
-    here = [name for name in names if top.function == "<module>" or local.get((top.whose, name)) == tensor]
+    here = [name for name in names if top.whose[2] == "<module>" or local.get((top.whose, name)) == tensor]
     return [entry for root in _roots(here) if (entry := _kept(top, root)) is not None]
 
 

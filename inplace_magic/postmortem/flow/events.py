@@ -76,5 +76,11 @@ class Failing:
     """The statement that raised."""
 
     filename: str
-    line: int
+    at: tuple[int, int | None]
+    """Its line and, where that is known, a column of it in bytes."""
     function: str
+
+    @property
+    def line(self) -> int:
+        """A line of it."""
+        return self.at[0]

@@ -53,7 +53,6 @@ class Machine:
     call_method: Callable[[Machine, Value, str, list[Value], dict[str, Value], Any, Frame], Value]
     apply: Callable[[Machine, Value, list[Value], dict[str, Value], Any, Frame], Value]
     item: Callable[[Machine, Value, Any, Value, Any, Frame], Value]
-    holders: Callable[[Machine, Frame, frozenset[int]], tuple[str | None, ...]]
 
     def __init__(
         self, texts: Texts, failing: Failing | None, locals_by_code: Mapping[tuple[str, int], Mapping[str, object]]
@@ -86,9 +85,6 @@ class Machine:
         self._envs: list[Env] = []
         self._set_later: dict[str, frozenset[str] | None] = {}
         self.clock = 0
-        self.asked: frozenset[int] = frozenset()
-        """Writes of which the holders of their memory are asked for."""
-        self.held: dict[int, tuple[str | None, ...]] = {}
 
     def tick(self) -> None:
         """One step further.
@@ -248,8 +244,6 @@ class Machine:
                     continue
                 event = self._event(node, frame, nodes)
                 event.writes = tensors.memories
-                if event.at in self.asked:
-                    self.held[event.at] = self.holders(self, frame, event.writes)
                 event.bumps, event.known = bumps, known
                 event.recorded = event.recorded and recorded and tensors.through != "detached"
                 if tensors.through == "view" and nodes is not None:

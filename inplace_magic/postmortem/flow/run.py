@@ -10,11 +10,10 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.failure import Failure, UserFrame
+from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.calls import apply, call_method
 from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop
 from inplace_magic.postmortem.flow.expressions import evaluate, item
-from inplace_magic.postmortem.flow.holders import holders
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import execute
 from inplace_magic.postmortem.flow.values import Env, Items, Tensors, Value
@@ -36,8 +35,6 @@ class Flow:
     """Whether the line that raised was reached."""
     cut: bool
     """Whether the run ended at its bound."""
-    held: Mapping[int, tuple[str | None, ...]]
-    """Of each write that was asked for: the paths on its memory then, None for any that its function cannot write."""
 
     def identified(self, memory: Memory | None) -> dict[int, bool]:
         """By number: whether it is this memory, for those that some name tells of."""
@@ -51,28 +48,22 @@ class Flow:
         return frozenset(number for number, known in enumerate(self.memory) if known in wanted)
 
 
-def follow(failure: Failure, raised: UserFrame | None, asked: frozenset[int] = frozenset()) -> Flow:
-    """Return the events of the user's text up to the line that raised.
-
-    Args:
-        failure: what is left of the program.
-        raised: the frame that called backward.
-        asked: writes, by ``Event.at`` of an earlier run, whose holders are wanted.
-    """
-    failing = None
+def follow(failure: Failure) -> Flow:
+    """Return the events of the user's text up to the line that raised."""
+    failing, raised = None, failure.raised
     if raised is not None:
-        failing = Failing(raised.code.co_filename, raised.place.line, raised.place.function)
+        filename = raised.code.co_filename
+        failing = Failing(filename, failure.texts.position(filename, raised.place), raised.place.function)
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
     machine.execute, machine.evaluate = execute, evaluate
     machine.apply, machine.call_method, machine.item = apply, call_method, item
-    machine.holders, machine.asked = holders, asked
     try:
         _programs(machine, failure)
         last = machine.snapshot
         events = [e for e in machine.events if last is None or e.at <= last.at]
         led = _led(machine, last)
-        return Flow(tuple(events), tuple(machine.memory), led, last is not None, machine.cut, dict(machine.held))
+        return Flow(tuple(events), tuple(machine.memory), led, last is not None, machine.cut)
     finally:
         machine.close()
 

@@ -12,6 +12,7 @@ from inplace_magic.postmortem.flow.loops import follow_for, follow_while
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import NOTHING, Class, Constant, Function, Live, Value, either
 from inplace_magic.postmortem.reading import is_a
+from inplace_magic.source.statements import is_at
 
 _UNRECORDED = ("no_grad", "inference_mode")
 
@@ -37,6 +38,8 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt, frame: Frame) -
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         last = body[0].lineno - 1
+    elif not is_at(statement, *failing.at):
+        return
     if statement.lineno <= failing.line <= last and machine.failing is None:
         machine.once = machine.sure = len(machine.frames) > 1  # of a cell itself, the rest may not have run
     elif statement.lineno <= failing.line <= last:

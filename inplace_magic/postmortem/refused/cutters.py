@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inplace_magic.source.expressions import root_name
+from inplace_magic.source.expressions import last_name, root_name
 
 _INDICES = frozenset(("argmax", "argmin", "argsort", "nonzero", "searchsorted", "bucketize", "multinomial", "one_hot"))
 _INTEGERS = frozenset(("long", "int", "short", "byte", "char", "bool"))
@@ -46,7 +46,7 @@ def cutters(value: ast.expr) -> Iterator[Cutter]:
 
 
 def _how(call: ast.Call) -> str | None:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    name = last_name(call.func)
     method = isinstance(call.func, ast.Attribute)
     root = root_name(call.func)
     if method and (name in ("numpy", "from_numpy") or root in _ARRAYS):
@@ -110,8 +110,7 @@ def switches_off(node: ast.expr) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    called = node.func if isinstance(node, ast.Call) else node
-    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return last_name(node.func if isinstance(node, ast.Call) else node)
 
 
 def freezes(node: ast.stmt) -> bool:

@@ -7,12 +7,9 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.naming.reach import Kinds, walk
+from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.naming.reach import walk
 from inplace_magic.capture.torch import describe
-
-_INDEXED = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)
-KINDS = Kinds(torch.Tensor, torch.nn.Module, _INDEXED, ("_parameters", "_buffers", "_modules"))
-"""What a tensor and a module of PyTorch's is."""
 
 
 def is_tensor(value: object) -> bool:
@@ -27,7 +24,7 @@ def is_module(value: object) -> bool:
 
 def parameters_of(module: object, path: str = "") -> dict[str, Any]:
     """Return the parameters of a module by their paths."""
-    return {name: each for _, name, each in walk(path, module, KINDS) if type(each).__name__ == "Parameter"}
+    return {name: each for _, name, each in walk(path, module, TORCH_KINDS) if type(each).__name__ == "Parameter"}
 
 
 tracked: Callable[[Any], bool] = describe.requires_grad

@@ -24,6 +24,7 @@ from inplace_magic.postmortem.failure import Failure, UserFrame
 from inplace_magic.postmortem.refused.values import Scopes
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parameter_argument, parse, path_text
+from inplace_magic.source.statements import innermost, spans
 from inplace_magic.source.targets import STORING
 from inplace_magic.source.text import FunctionNode, blocks_of, is_simple
 
@@ -81,11 +82,6 @@ class History:
         self.failure = failure
         self._steps: dict[int, list[Step]] = {}
 
-    @cached_property
-    def last(self) -> int:
-        """The number of the innermost frame of the user's that is no comprehension or lambda."""
-        return self.holder(len(self.failure.frames) - 1)
-
     def holder(self, frame: int) -> int:
         """Return the number of the function's frame around a comprehension's or lambda's."""
         frames = self.failure.frames
@@ -122,15 +118,16 @@ class History:
         return tuple(node for node in found[inner[-1] + 1 if inner else 0 :] if not is_simple(node))
 
     def _read(self, frame: UserFrame) -> Iterator[Step]:
-        filename, place, texts = frame.code.co_filename, frame.place, self.failure.texts
+        filename, texts, caller = frame.code.co_filename, self.failure.texts, frame.place.caller
+        until = texts.position(filename, frame.place)
         if frame.code.co_flags & inspect.CO_OPTIMIZED:
             function = texts.function(frame.code)
             if function is not None:
-                yield from steps_above(function.node, filename, function.name, place.line, place.caller)
+                yield from steps_above(function.node, filename, function.name, until, caller)
             return
         whole = list(texts.programs(filename))
         if whole and whole[-1][0] == filename:
-            yield from steps_above(whole[-1][1], filename, "<module>", place.line, place.caller)
+            yield from steps_above(whole[-1][1], filename, "<module>", until, caller)
             for name, tree in reversed(whole[:-1]):
                 yield from steps_above(tree, name, "<module>", None, None)
 
@@ -175,25 +172,31 @@ class History:
     def of_attribute(self, name: str) -> Iterator[Bound]:
         """Yield every statement of the user's texts, wherever it stands, that gives an attribute of that name its
         value."""
-        for filename, tree in self.everything():
-            for step in steps_in(tree, filename):
-                for path, value, how in step.bound:
-                    if path.endswith(f".{name}"):
-                        yield Bound(path, value, how, step)
+        for step in self.every_step():
+            for path, value, how in step.bound:
+                if path.endswith(f".{name}"):
+                    yield Bound(path, value, how, step)
 
     def storing(self, root: str) -> Iterator[Step]:
         """Yield every statement of the user's texts that puts something into a container of that name; none where one
         empties it."""
         found = []
-        for filename, tree in self.everything():
-            for step in steps_in(tree, filename):
-                called = step.node.value if isinstance(step.node, ast.Expr) else None
-                method = called.func if isinstance(called, ast.Call) else None
-                if isinstance(method, ast.Attribute) and path_text(method.value) == root:
-                    if method.attr in ("clear", "pop", "popleft"):
-                        return
-                    found += [step] if method.attr in STORING else []
+        for step in self.every_step():
+            called = step.node.value if isinstance(step.node, ast.Expr) else None
+            method = called.func if isinstance(called, ast.Call) else None
+            if isinstance(method, ast.Attribute) and path_text(method.value) == root:
+                if method.attr in ("clear", "pop", "popleft"):
+                    return
+                found += [step] if method.attr in STORING else []
         yield from found
+
+    def every_step(self) -> Iterator[Step]:
+        """Yield all statements of every text that ran, inside of functions too."""
+        for filename, tree in self.everything():
+            for count, (node, around, function) in enumerate(_walk(tree, (), "", into=True)):
+                if count > _MOST_STEPS:
+                    break
+                yield Step(node, filename, function or "<module>", around)
 
     def everything(self) -> list[tuple[str, ast.Module]]:
         """(compiled name, tree) of every text that ran, the latest first: files of the frames, cells."""
@@ -217,33 +220,27 @@ def bindings_in(steps: Iterable[Step], path: str, frame: int | None) -> Iterator
                 yield Bound(path, value, how, step, frame)
 
 
-def steps_in(tree: ast.AST, filename: str) -> Iterator[Step]:
-    """Yield all statements of a text, inside of functions too, in the order of the text."""
-    for count, (node, around, function) in enumerate(_walk(tree, (), "", into=True)):
-        if count > _MOST_STEPS:
-            return
-        yield Step(node, filename, function or "<module>", around)
-
-
 def steps_above(
-    owner: ast.AST, filename: str, function: str, line: int | None, caller: Callsite | None
+    owner: ast.AST, filename: str, function: str, until: tuple[int, int | None] | None, caller: Callsite | None
 ) -> Iterator[Step]:
-    """Yield the statements of a function or text that can have run before a line of it, the latest first.
+    """Yield the statements of a function or text that can have run before a place in it, the latest first.
 
     Args:
         owner: the function, or the tree of a text.
         filename: the name under which it was compiled.
         function: name of the function.
-        line: None for the end of it.
+        until: line, and column in bytes where that is known; None for the end of it.
         caller: the line that called it.
     """
     first = (owner,) if isinstance(owner, FunctionNode) else ()
-    end = line if line is not None else 10**9
+    line, column = until or (10**9, None)
     every = [(node, around) for node, around, _ in _walk(owner, first, function, into=False)]
-    before = sum(1 for node, _ in every if node.lineno <= end)
+    before = sum(1 for node, _ in every if node.lineno <= line)
     every = every[max(0, before - _MOST_STEPS) : before + _MOST_STEPS]
-    here = [(node, around) for node, around in every if node.lineno <= end <= (node.end_lineno or node.lineno)]
-    at, blocks = here[-1] if here and line is not None else (None, ())
+    here = {node: around for node, around in every if spans(node, line)}
+    at = innermost([*here], line, column)
+    blocks = here[at] if at is not None else ()
+    end = (at.lineno, at.col_offset) if at is not None else (line, 10**9)
     if at is not None and not is_simple(at):
         blocks = (*blocks, at)
     loops = [block for block in blocks if isinstance(block, _LOOPS)]
@@ -252,7 +249,7 @@ def steps_above(
         own = [block for block in (*around, node) if isinstance(block, _LOOPS)]
         depth = next((i for i, pair in enumerate(zip(own, loops, strict=False)) if pair[0] is not pair[1]), None)
         depth = min(len(own), len(loops)) if depth is None else depth
-        below = (node is at and is_simple(node)) or node.lineno > end
+        below = (node is at and is_simple(node)) or (node.lineno, node.col_offset) > end
         if below and depth == 0:
             continue
         inside = [block for block in around if not any(block is each for each in blocks)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 from inplace_magic.language import N_, _
@@ -11,8 +10,8 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import About
 from inplace_magic.postmortem.refused.facts import computed, dtype_of, integer, leaf, owner_of, tracked, untracked
 from inplace_magic.postmortem.refused.history import Bound
+from inplace_magic.postmortem.refused.roots import reads_a_gradient
 from inplace_magic.postmortem.refused.subjects import Subject
-from inplace_magic.source.expressions import parse
 
 
 def _dtype(failure: Failure, tensor: Any) -> dict[str, str]:
@@ -26,22 +25,10 @@ def _update(failure: Failure, subject: Subject, made: Bound | None) -> str | Non
         return _("Hand it a copy, `{name}.clone()`, or turn `inplace=True` off in what {line} calls.").format(
             name=subject.path or _("it"), line=line
         )
-    statement = parse(failure.place.statement) if failure.place is not None else None
-    reads = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(statement)) if statement else False
-    if reads or type(owner_of(subject.tensor)).__name__ == "Parameter":
-        return _("Put {line} under `with torch.no_grad():`, as an update of the values.").format(line=line)
+    if reads_a_gradient(failure) or type(owner_of(subject.tensor)).__name__ == "Parameter":
+        return _(words.UPDATE).format(line=line)
     return None
 
-
-_LEAF_WHY = N_(
-    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
-    "operation, with no place for its own gradient, so PyTorch refused."
-)
-_LEAF_FIX = N_(
-    "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of "
-    "the computation, write "
-    "into a copy: `{name}.clone()`."
-)
 
 LEAVES = (
     About(
@@ -49,17 +36,17 @@ LEAVES = (
         r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place",
         leaf,
         N_("{line} writes in place into {tensor}, which is a leaf that requires grad, or a view of one."),
-        _LEAF_WHY,
-        _LEAF_FIX,
+        words.LEAF_WHY,
+        words.LEAF_FIX,
         cure=_update,
     ),
     About(
         "leaf-written",
         r"a leaf Variable that requires grad (?:is being|has been) used in an in-place",
         leaf,
-        N_("{line} writes {tensor}, a leaf that requires grad, in place."),
-        _LEAF_WHY,
-        _LEAF_FIX,
+        words.LEAF_WRITTEN,
+        words.LEAF_WHY,
+        words.LEAF_FIX,
         cure=_update,
     ),
     About(

@@ -31,7 +31,7 @@ from inplace_magic.postmortem.refused.cutters import (
     switching_decorator,
 )
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
-from inplace_magic.postmortem.refused.history import History, steps_above, steps_in
+from inplace_magic.postmortem.refused.history import History, steps_above
 from inplace_magic.postmortem.refused.sight import Sight
 from inplace_magic.postmortem.refused.values import paths_in
 from inplace_magic.record.places import Callsite
@@ -173,7 +173,7 @@ class Search:
         hit = False
         returned = [node for node in ast.walk(found.node) if isinstance(node, ast.Return) and node.value is not None]
         for node in reversed(returned):
-            above = tuple(steps_above(found.node, filename, found.name, node.lineno, None))
+            above = tuple(steps_above(found.node, filename, found.name, (node.lineno, node.col_offset), None))
             own = [step for step in steps_above(found.node, filename, found.name, None, None) if step.node is node]
             inner = Sight((*own, *above), (names, function.__globals__), None, own[0] if own else None)
             assert node.value is not None
@@ -252,9 +252,8 @@ class Search:
         return switching_block(bound.step.around) is None and self._tracked(bound.value, inner, depth + 1) is True
 
     def _frozen(self, here: Sight, name: str | None, module: str) -> None:
-        texts = self.history.everything()
-        lines = [step for filename, tree in texts for step in steps_in(tree, filename) if freezes(step.node)]
-        sites = list(dict.fromkeys(self.history.site(step) for step in lines))
+        lines = (step for step in self.history.every_step() if freezes(step.node))
+        sites = list(dict.fromkeys(map(self.history.site, lines)))
         for site in sites[:4]:
             self.cuts.append(Cut("frozen", site, None, module, len(sites) == 1))
         if not sites:

@@ -22,15 +22,16 @@ from inplace_magic.postmortem.refused.passes import carried, loop_around
 from inplace_magic.postmortem.refused.roots import (
     argument,
     backward_call,
+    reads_a_gradient,
     roots_in,
     roots_of_call,
     runs_backward,
-    written_by,
+    writes_in,
 )
-from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
 from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.source.expressions import path_text
 
 
 def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure], Answer]:
@@ -89,17 +90,10 @@ def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
     from inplace_magic.capture.paddle import describe
 
     for frame in range(len(history.failure.frames) - 1, -1, -1):
-        scopes = history.scopes(frame)
-        for step in history.steps(frame):
+        for path, tensor, step in writes_in(history, frame):
             renaming = isinstance(step.node, ast.AugAssign) and not isinstance(step.node.target, ast.Subscript)
-            for node in written_by(step.node) if not hasattr(step.node, "body") else ():
-                target: ast.expr = node
-                while isinstance(target, ast.Subscript):
-                    target = target.value
-                value = value_of(target, scopes)
-                path = path_text(target)
-                if path is not None and is_any_tensor(value) and describe.version(value) == version and not renaming:
-                    yield path, step
+            if path is not None and describe.version(tensor) == version and not renaming:
+                yield path, step
 
 
 @_said_of_paddle
@@ -109,32 +103,19 @@ def explain_leaf(failure: Failure) -> Answer:
     frame = len(failure.frames) - 1
     path = _named(history, failure.match["tensor"])
     made = history.binding(path, frame) if path is not None else None
-    line = words.line_of(failure.place)
-    statement = parse(failure.place.statement) if failure.place is not None else None
-    update = any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(statement)) if statement else False
-    parameter = path is not None and "." in path
+    is_update = reads_a_gradient(failure) or (path is not None and "." in path)
     return words.answer(
         failure,
         "leaf-written",
-        _("{line} writes {tensor}, a leaf that requires grad, in place.").format(
-            line=words.spot(failure.place), tensor=words.tensor(path)
-        ),
+        _(words.LEAF_WRITTEN).format(line=words.spot(failure.place), tensor=words.tensor(path)),
         _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
-        _(
-            "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
-            "operation, with no place for its own gradient, so PyTorch refused."
-        ),
+        _(words.LEAF_WHY),
         sites=[failure.place],
         certain=failure.place is not None,
         name=path,
-        fix=(
-            _("Put {line} under `with torch.no_grad():`, as an update of the values.")
-            if update or parameter
-            else _(
-                "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
-                "computation, write into a copy: `{name}.clone()`."
-            )
-        ).format(line=line, name=path or _("it")),
+        fix=_(words.UPDATE if is_update else words.LEAF_FIX).format(
+            line=words.line_of(failure.place), name=path or _("it")
+        ),
     )
 
 
@@ -144,9 +125,7 @@ def _named(history: History, name: str) -> str | None:
 
     frame = len(history.failure.frames) - 1
     scopes = history.scopes(frame)
-    place = history.failure.place
-    tree = parse(place.statement) if place is not None else None
-    for node in paths_in(tree) if tree is not None else ():
+    for node in (node for tree in history.failure.trees[-1:] for node in paths_in(tree)):
         value = value_of(node, scopes)
         if is_any_tensor(value) and value.name == name:  # type: ignore[attr-defined]  # Paddle's own attribute
             return path_text(node)
@@ -169,14 +148,15 @@ def explain_second_backward(failure: Failure) -> Answer:
     made = history.binding(path, frame) if path is not None else None
     steps = history.steps(frame)
     since = steps[: next((at for at, step in enumerate(steps) if made is not None and step is made.step), len(steps))]
-    first = next((step for step in since if _runs_from(step, path, history.scopes(frame))), None)
+    scopes = history.scopes(frame)
+    first = next((step for step in since if _runs_from(step, path, scopes)), None)
     loop = loop_around(history, frame)
     outside = loop is not None and made is not None and not any(loop is each for each in made.step.around)
     ways: list[Way] = []
     if first is not None or outside:
         ways = [Way("again", path, None, history.site(first) if first is not None else failure.place)]
     elif loop is not None:
-        states = carried(history, frame, loop, lambda path: _has_graph(path, history.scopes(frame)))
+        states = carried(history, frame, loop, lambda path: any(map(_has_graph, held_at(path, scopes))))
         ways = [Way("carried", name, step, failure.place) for name, step in states]
     return answer_of(history, ways, path)
 
@@ -188,10 +168,8 @@ def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
     return any(path_text(root) == path for call in calls for root in roots_of_call(call, scopes))
 
 
-def _has_graph(path: str, scopes: Any) -> bool:
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
-    inner = value if type(value) in (tuple, list) else (value,)
-    return any(is_any_tensor(each) and not each.stop_gradient for each in inner)
+def _has_graph(value: Any) -> bool:
+    return is_any_tensor(value) and not value.stop_gradient
 
 
 @_said_of_paddle
@@ -207,7 +185,7 @@ def explain_unused(failure: Failure) -> Answer:
     return words.answer(
         failure,
         "input-not-in-graph",
-        _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
+        _(words.NOT_BEHIND).format(
             line=words.spot(failure.place),
             tensor=words.tensor(path),
             result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
@@ -215,10 +193,7 @@ def explain_unused(failure: Failure) -> Answer:
         sites=[failure.place],
         certain=path is not None,
         name=path,
-        fix=_(
-            "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
-            "be unused, pass `allow_unused=True` and expect None."
-        ).format(name=words.tensor(path)),
+        fix=_(words.USE_IT).format(name=words.tensor(path)),
     )
 
 

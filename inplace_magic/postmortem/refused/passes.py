@@ -61,7 +61,7 @@ def needed_for(history: History, frame: int, loop: ast.AST, path: str | None) ->
     names = {path} if path is not None else {text for step in here for text in _read_by(step.node)}
     found = {name for name in names if name}
     for step in inside:
-        if step.node.lineno < line and any(name in found for name, _, _ in step.bound):
+        if not step.earlier_pass and any(name in found for name, _, _ in step.bound):
             found |= _read_by(step.node)
     return found
 

@@ -11,7 +11,7 @@ from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step, steps_above
 from inplace_magic.record.answer import Answer
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import last_name, path_text
 
 RETURNED = "backward-returned-wrong"
 _RETURNED_WHY = N_(
@@ -77,7 +77,7 @@ def _returns_of(history: History, node: str | None) -> list[Step]:
 
 
 def _is_function_class(node: ast.ClassDef) -> bool:
-    names = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in node.bases]
+    names = map(last_name, node.bases)
     methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
     return bool(set(names) & {"Function", "InplaceFunction"}) or methods >= {"forward", "backward"}
 

@@ -19,17 +19,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.graph import most_nodes, nodes_of, roots_of
+from inplace_magic.postmortem.graph import nodes_of, roots_of
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.subjects import reached
-from inplace_magic.postmortem.refused.values import paths_in, value_of
+from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
 from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
@@ -129,7 +130,9 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
     """Return the paths in sight whose tensors a graph goes through, the first made first."""
     found = []
     for depth, path, tensor in reached(history.scopes(frame)):
-        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
+        # Reading the node of a view makes a new one if the memory was written since.
+        asked = not describe.is_view(tensor) or describe.version(tensor) == 0
+        node = describe.grad_fn(tensor) if asked else None
         if node is not None and id(node) in nodes:
             found.append((node_sequence(node) or 0, depth, path))
     return [path for _, _, path in sorted(found)]
@@ -148,14 +151,12 @@ def _leads(path: str, names: list[str], scopes: Any) -> bool:
     """True if a name leads into the graph: itself, what it holds, or a view, of which that is not asked."""
     if any(name == path or name.startswith((f"{path}[", f"{path}.")) for name in names):
         return True
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
+    value: Any = next(iter(held_at(path, scopes)), None)
     return is_tensor(value) and describe.is_view(value) and describe.requires_grad(value)
 
 
 def _has_graph(path: str, scopes: Any) -> bool:
-    value: Any = value_of(ast.parse(path, mode="eval").body, scopes)
-    inner = value if type(value) in (tuple, list) else (value,)
-    return any(is_tensor(each) and computed(each) for each in inner)
+    return any(is_tensor(each) and computed(each) for each in held_at(path, scopes))
 
 
 def _backwards_before(history: History, frame: int) -> Iterator[tuple[Step, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from inplace_magic.postmortem.refused.facts import is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History
 from inplace_magic.postmortem.refused.roots import written_by
 from inplace_magic.postmortem.refused.values import Scopes, paths_in, value_of
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.source.expressions import path_text
 
 Fits = Callable[[Any], bool]
 _MOST_HELD = 200
@@ -51,18 +51,17 @@ def subject_of(history: History, fits: Fits, *, written: bool = False) -> Subjec
     if frame < 0:
         return None
     scopes = history.scopes(frame)
-    tree = parse(history.failure.frames[frame].place.statement)
-    expression = parse(history.failure.frames[frame].place.expression) or tree
+    trees = history.failure.trees
     if written:
-        for node in (*written_by(expression), *written_by(tree)):
+        for node in (node for tree in trees for node in written_by(tree)):
             found = _read(node, scopes, fits)
             if found is not None:
                 return Subject(found[0], found[1], frame, is_only=True)
     below = _held_below(history, fits)
     if below:
-        path = name_of(below[0], tree, scopes)
+        path = name_of(below[0], trees, scopes)
         return Subject(path, below[0], frame, is_only=len(below) == 1, is_below=True)
-    named = [found for part in (expression, tree) for found in _named(part, scopes, fits)]
+    named = [found for tree in trees for found in _named(tree, scopes, fits)]
     if not named:
         return None
     return Subject(*named[0], frame, is_only=len({id(tensor) for _, tensor in named}) == 1)
@@ -92,11 +91,10 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
     return found
 
 
-def name_of(tensor: Any, tree: ast.AST | None, scopes: Scopes) -> str | None:
+def name_of(tensor: Any, trees: Sequence[ast.AST], scopes: Scopes) -> str | None:
     """Return the path by which the line, else any name in sight, leads to a tensor."""
-    for path, found in _named(tree, scopes, lambda each: each is tensor):
-        if found is tensor:
-            return path
+    for path, _tensor in (found for tree in trees for found in _named(tree, scopes, lambda each: each is tensor)):
+        return path
     leading = [(depth, path) for depth, path, each in reached(scopes) if each is tensor]
     return min(leading, key=lambda pair: pair[0], default=(0, None))[1]
 
@@ -132,11 +130,11 @@ def _read(node: ast.expr, scopes: Scopes, fits: Fits) -> tuple[str | None, Any] 
             return None
 
 
-def _named(tree: ast.AST | None, scopes: Scopes, fits: Fits) -> list[tuple[str | None, Any]]:
+def _named(tree: ast.AST, scopes: Scopes, fits: Fits) -> list[tuple[str | None, Any]]:
     """(path, tensor) of all in a statement that fit: named there, or held by what is named there."""
     direct: list[tuple[str | None, Any]] = []
     inside: list[tuple[str | None, Any]] = []
-    for node in paths_in(tree) if tree is not None else ():
+    for node in paths_in(tree):
         path, value = path_text(node), value_of(node, scopes)
         if is_tensor(value):
             direct += [(path, value)] if fits(value) else []

@@ -6,11 +6,12 @@ import ast
 import re
 from typing import Any
 
+from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.graph import most_nodes, nodes_of
+from inplace_magic.postmortem.graph import nodes_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of
 from inplace_magic.postmortem.refused.history import Bound, History
@@ -40,7 +41,7 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    text = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.").format(
+    text = _(words.NOT_BEHIND).format(
         line=words.spot(failure.place),
         tensor=words.tensor(path),
         result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
@@ -56,14 +57,7 @@ def explain_unused(failure: Failure) -> Answer:
             "Keep the tensor that the result was computed from under its own name: bind {line} to another one."
         ).format(line=words.line_of(site))
     else:
-        told, fix = (
-            _(_WHY),
-            _(
-                "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. "
-                "Where it may "
-                "be unused, pass `allow_unused=True` and expect None."
-            ).format(name=words.tensor(path)),
-        )
+        told, fix = _(_WHY), _(words.USE_IT).format(name=words.tensor(path))
     return words.answer(
         failure, CODE, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from inplace_magic.postmortem.reading import MISSING, kept, module_of
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 Scopes = Sequence[Mapping[str, object]]
@@ -34,6 +34,13 @@ def value_of(node: ast.AST | None, scopes: Scopes) -> object:
     if isinstance(node, ast.Starred):
         return value_of(node.value, scopes)
     return MISSING
+
+
+def held_at(path: str, scopes: Scopes) -> list[object]:
+    """Return what a name or path stands for, and the entries of a tuple or list there; empty where that cannot be
+    read."""
+    value: Any = value_of(parse(path), scopes)
+    return [] if value is MISSING else [value, *(value if type(value) in (tuple, list) else ())]
 
 
 def _entry(owner: object, index: ast.expr) -> object:

@@ -14,11 +14,9 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import About
 from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements
 from inplace_magic.postmortem.refused.history import Bound, History, Step
-from inplace_magic.postmortem.refused.roots import written_by
+from inplace_magic.postmortem.refused.roots import writes_in
 from inplace_magic.postmortem.refused.subjects import Subject, origin_of, subject_of
-from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.record.answer import Answer
-from inplace_magic.source.expressions import path_text
 
 _HOOKED = "BackwardHookFunction"
 """The custom Function by which a full backward hook of a module sees gradients."""
@@ -93,19 +91,10 @@ def explain_base_written(failure: Failure) -> Answer:
 def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[tuple[str | None, Step]]:
     """(path, statement) of the writes into a tensor's memory since its name was given, the latest first."""
     memory = memory_of(used.tensor)
-    scopes = history.scopes(used.frame)
-    for step in history.steps(used.frame) if memory is not None else ():
-        if made is not None and step is made.step:
-            return
-        for node in written_by(step.node) if not hasattr(step.node, "body") else ():
-            target = node
-            while not is_tensor(value_of(target, scopes)) and hasattr(target, "value"):
-                target = target.value
-            value = value_of(target, scopes)
-            there = memory_of(value) if is_tensor(value) else None
-            if there is not None and memory is not None and there.storage == memory.storage:
-                yield path_text(target), step
-                break
+    for path, tensor, step in writes_in(history, used.frame, made.step if made is not None else None):
+        there = memory_of(tensor) if is_tensor(tensor) else None
+        if there is not None and memory is not None and there.storage == memory.storage:
+            yield path, step
 
 
 VIEWS: tuple[Kind | About, ...] = (

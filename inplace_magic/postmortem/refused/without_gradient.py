@@ -26,7 +26,7 @@ from inplace_magic.postmortem.refused.unused import is_behind
 from inplace_magic.postmortem.refused.values import paths_in, value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.source.expressions import path_text
 
 CODE = "gradient-is-none"
 _WHY = N_(
@@ -49,10 +49,8 @@ def explain_no_gradient(failure: Failure) -> Answer | None:
 
 def _asked(history: History, frame: int) -> tuple[str | None, Any]:
     """Return the tensor whose missing gradient the failing line uses, and what the line calls it."""
-    place = history.failure.place
-    for text in (place.expression, place.statement) if place is not None else ():
-        tree = parse(text)
-        for node in ast.walk(tree) if tree is not None else ():
+    for tree in history.failure.trees:
+        for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load):
                 path, tensor = path_text(node.value), value_of(node.value, history.scopes(frame))
                 if path is not None and is_tensor(tensor) and gradient(tensor) is None:  # type: ignore[arg-type]

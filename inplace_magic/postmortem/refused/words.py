@@ -6,11 +6,26 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
-from inplace_magic.language import _, sentences
+from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
+LEAF_WRITTEN = N_("{line} writes {tensor}, a leaf that requires grad, in place.")
+LEAF_WHY = N_(
+    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
+    "operation, with no place for its own gradient, so PyTorch refused."
+)
+LEAF_FIX = N_(
+    "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
+    "computation, write into a copy: `{name}.clone()`."
+)
+UPDATE = N_("Put {line} under `with torch.no_grad():`, as an update of the values.")
+NOT_BEHIND = N_("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.")
+USE_IT = N_(
+    "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
+    "be unused, pass `allow_unused=True` and expect None."
+)
 _MOST = 70
 _MOST_LINES = 3
 

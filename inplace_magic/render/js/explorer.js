@@ -5,7 +5,7 @@
    `state` is what explorer.py makes; it is read as data only. Of `options` each is optional: onSelect(key), onStep(call)
    and onExpand(key) are told what a person did, never what select() and step() were called with; `extra(key, heading)`
    adds to the facts of the tensor that is selected; `page` is the element
-   whose tables follow, and `lanes` one in it whose place the timeline takes. `step` is the index of a call, null for all
+   whose tables follow, and `lanes` the timeline in it, else the state has one. `step` is the index of a call, null for all
    of them. */
 function mount(root, state, options) {
   const opts = options || {}, words = state.words, undo = [];
@@ -100,7 +100,8 @@ function mount(root, state, options) {
   const facts = make("div", { class: "im-facts" }, heading, list);
   const source = sourcePanel(state, byKey, view, (at) => { line = at; refresh(); }, on);
   const drawn = (k, act) => { if (k === null || byKey.has(k)) act(); };
-  const steps = stepper(state, {
+  const lanes = opts.lanes || (state.timeline ? lanesIn(state.timeline) : null);
+  const steps = stepper(state, lanes, {
     over: (k) => drawn(k, () => { over = k; refresh(); }),
     choose: (k) => { if (byKey.has(k)) choose(k); },
     go: (call) => go(call, true),
@@ -176,8 +177,7 @@ function mount(root, state, options) {
   box.append(bar, make("div", { class: "im-main" }, stage, make("div", { class: "im-side" }, facts, source.element)));
   if (state.steps.length) {
     found.after(steps.element);
-    if (opts.lanes) opts.lanes.replaceWith(make("div", { class: "im-x" }, steps.lanes));
-    else box.append(steps.lanes);
+    if (lanes && !opts.lanes) box.append(lanes);
   }
   themed(box);
   if (opts.page) {

@@ -3,7 +3,7 @@
    A picture stands in the page without what nobody sees in an <img>, see embedded.py; `unseen` has it. */
 function pictureIn(img, [tags, bundled]) {
   return textOf(img).replace(/(<g class='(?:B )?)([nek])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
-    .replace(/<(svg|g(?! class='B )|text class='v')[^>]*>/g, (tag) => tag.slice(0, -1) + (tags.shift() || ">"))
+    .replace(/<(svg|g(?! class='B ))[^>]*>/g, (tag) => tag.slice(0, -1) + (tags.shift() || ">"))
     .replace(/<g class='B ([^']*)'>(.*?)<\/g>/g, (all, look, paths) => {
       const parts = [...paths.matchAll(/d='([^']*)'/g)].map((path) => path[1].split(/(?=M)/));
       return parts[0].map((first, n) => `<g class='${look}'${bundled.shift()}`
@@ -28,14 +28,14 @@ function copiable(fix, words) {
 }
 
 function enliven(page, state) {
-  const graph = page.querySelector("img.inplace-magic-graph"), lanes = page.querySelector("img.inplace-magic-timeline");
-  const root = document.createElement("div"), [drawn, tracks] = state.unseen;
+  const graph = page.querySelector("img.inplace-magic-graph"), lanes = page.querySelector(".im-lanes");
+  const root = document.createElement("div");
   graph.before(root);
   if (state.beside) graph.closest("details").open = false;  /* the widget below shows it */
   try {
-    const pictures = { svg: pictureIn(graph, drawn), timeline: lanes && pictureIn(lanes, tracks) };
-    for (const img of page.querySelectorAll("img")) if (img !== graph && img !== lanes) inline(img, pictureIn(img, [[], []]));
-    mount(root, { ...state, ...pictures }, { page, lanes });
+    const svg = pictureIn(graph, state.unseen);
+    for (const img of page.querySelectorAll("img")) if (img !== graph) inline(img, pictureIn(img, [[], []]));
+    mount(root, { ...state, svg }, { page, lanes });
     graph.remove();
     page.querySelectorAll(".inplace-magic-fix").forEach((fix) => copiable(fix, state.words));
   } catch (error) {

@@ -1,16 +1,21 @@
 /* Elements of the live view: pictures made live, and small pieces of a page. */
 const DRAWN = "svg style g title path rect ellipse circle line polyline polygon text tspan".split(" ");
 
-/* A picture as elements of this page; what a picture of ours never has is taken off. */
-function picture(text) {
-  const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  for (const el of [svg, ...svg.querySelectorAll("*")]) {
-    if (el.namespaceURI !== SVG || !DRAWN.includes(el.localName)) el.remove();
+/* An element of this page; what a picture or a table of ours never has is taken off. */
+function ours(root, space, names) {
+  for (const el of [root, ...root.querySelectorAll("*")]) {
+    if (el.namespaceURI !== space || !names.includes(el.localName)) el.remove();
     for (const a of [...el.attributes]) if (/^on|href/i.test(a.name)) el.removeAttribute(a.name);
   }
-  if (svg.localName !== "svg") throw new Error("no picture");
-  return document.importNode(svg, true);
+  return document.importNode(root, true);
 }
+
+function picture(text) {
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  if (svg.localName !== "svg") throw new Error("no picture");
+  return ours(svg, SVG, DRAWN);
+}
+
 
 const textOf = (img) => decodeURIComponent(img.src.slice(img.src.indexOf(",") + 1));
 

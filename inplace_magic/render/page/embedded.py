@@ -19,18 +19,17 @@ _PLAIN = re.compile(
 _PATH = re.compile(r'd="([^"]*)"')
 _TWICE = re.compile(r'(?<=<g class=")(B )?([nek]) (?=\2)')
 _BEARER = re.compile(
-    r"""(?P<start><(?:svg|g(?! class="B )|text class="v")[^>]*?)(?P<data>(?: data-[a-z]+="[^"]*")*)>"""
+    r"""(?P<start><(?:svg|g(?! class="B ))[^>]*?)(?P<data>(?: data-[a-z]+="[^"]*")*)>"""
     r"(?P<title><title>[^<]*</title>)?"
 )
 """A tag that may bear a title and, as its last attributes, ``data-`` ones."""
 
 
-def embedded(svg: str, *, titles: bool = False) -> tuple[str, list[list[str]]]:
+def embedded(svg: str) -> tuple[str, list[list[str]]]:
     """Return the picture for an ``<img>``, and what a script needs to make the whole one of it.
 
     Args:
         svg: the picture; in a tag ``data-`` attributes come last.
-        titles: keep the titles among what is apart; else they are gone.
 
     Returns:
         The picture, and two lists of what belongs in the place of a tag's ``>``: of its tags in their order, and of the
@@ -40,7 +39,7 @@ def embedded(svg: str, *, titles: bool = False) -> tuple[str, list[list[str]]]:
     tags: list[str] = []
 
     def unseen(found: re.Match[str]) -> str:
-        return f"{found['data']}>{(found['title'] or '') if titles else ''}"
+        return f"{found['data']}>"
 
     def bundled(found: re.Match[str]) -> str:
         paths = _PATH.findall(found["paths"])

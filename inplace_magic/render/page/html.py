@@ -33,7 +33,7 @@ from inplace_magic.render.page.sections import (
 )
 from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
 from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
-from inplace_magic.render.timeline.timeline import timeline_svg
+from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report
 
@@ -96,7 +96,7 @@ def fragment_of(
     report, trace = reading.report, reading.report.trace
     limit = detail_of(report) if reading.rows < MANY_ROWS else LIMIT
     drawn, keys = _picture(reading, raw, limit) if graph and trace.calls else ("", [])
-    timeline, marks = _timeline(reading, opened="timeline" in opened) if drawn else ("", [])
+    timeline = timeline_table(reading) if drawn else ""
     body = (
         verdict_of(reading),
         note(reading.part) if reading.part else "",
@@ -105,14 +105,14 @@ def fragment_of(
         details(_title(reading), drawn, opened="graph" in opened) if drawn else "",
         memory_section(reading, opened="memory" in opened),
         line_section(reading, opened="lines" in opened),
-        timeline,
+        details(_("What happened to which tensor"), timeline, opened="timeline" in opened) if timeline else "",
         tensor_section(reading, opened="tensors" in opened),
         saved_section(reading, opened="saved" in opened),
         names_section(report, opened="names" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    around = {"rows": rows, "unseen": [keys, marks], "beside": beside_widget}
+    around = {"rows": rows, "unseen": keys, "beside": beside_widget}
     return _live(reading, "".join(body), drawn, limit, around)
 
 
@@ -122,7 +122,7 @@ def to_picture(report: Report) -> str:
     reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
     limit = detail_of(report)
     drawn, keys = _picture(reading, False, limit) if report.trace.calls else (prose(reading.verdict), [])
-    alone = {"rows": {"lines": [], "tensors": []}, "unseen": [keys, []], "beside": False}
+    alone = {"rows": {"lines": [], "tensors": []}, "unseen": keys, "beside": False}
     return _live(reading, drawn, drawn, limit, alone)
 
 
@@ -133,18 +133,6 @@ def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[s
     state = {**explorer_state(reading, limit=limit), **around}
     start = f'<div style="{esc(CARD)}" class="inplace-magic" data-state="{packed(state)}">'
     return f"{start}{body}</div><script>{page_script()}</script>"
-
-
-def _timeline(reading: Reading, *, opened: bool) -> tuple[str, list[list[str]]]:
-    """Return the section, and what nobody sees of its picture."""
-    svg = timeline_svg(reading)
-    if svg is None:
-        return "", []
-    shown, unseen = embedded(svg, titles=True)
-    alt = _("Timeline of the tensors.")
-    css = f"max-width:100%;height:auto;background:{style.CARD}"
-    picture = image(shown, alt, css, class_="inplace-magic-timeline")
-    return details(_("What happened to which tensor"), picture, opened=opened), unseen
 
 
 @in_its_language

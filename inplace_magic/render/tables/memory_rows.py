@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from inplace_magic.analysis.memory.blocks import Entry
-from inplace_magic.analysis.memory.ledger import LineMemory, memory_by_call
+from inplace_magic.analysis.memory.ledger import LineMemory
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
 from inplace_magic.record.places import Callsite
@@ -49,14 +48,14 @@ def _line(row: LineMemory, reading: Reading) -> Row:
         "label": about or words.place_in(row.site, reading.trace),
         **_bytes(row),
         "calls": sum([reading.calls[call].passes if call in reading.calls else 1 for call in row.calls]),
-        "tensors": _tensors(row.tensors, reading),
+        "tensors": _made(row, reading),
     }
 
 
 def call_rows(reading: Reading) -> list[Row]:
     """Memory by call."""
     rows: list[Row] = []
-    for entry in memory_by_call(reading.trace, reading.ledger):
+    for entry in reading.ledger.by_call:
         call = reading.calls.get(entry.call) if entry.call is not None else None
         rows.append(
             {
@@ -161,9 +160,6 @@ def _bytes(entry: Entry) -> Row:
 
 
 def _made(entry: Entry, reading: Reading) -> str:
-    return _tensors(dict.fromkeys(t for made in entry.made for t in reading.on_storage.get(made, ())), reading)
-
-
-def _tensors(tensors: Iterable[int], reading: Reading) -> str:
-    """``T1 x, T2``."""
+    """``T1 x, T2``: the tensors on the storages that were made."""
+    tensors = dict.fromkeys(tensor for made in entry.made for tensor in reading.on_storage.get(made, ()))
     return ", ".join(words.tensor_label(tensor, reading.names) for tensor in tensors)

@@ -1,205 +1,211 @@
-"""What happened to which tensor, as an SVG picture: storages as lanes, calls as columns, a mark for each event.
+"""What happened to which tensor, as a table: a row for each storage, a column for each call, a sign for each event.
 
 What scripts can rely on, and nothing else:
 
-- the root is ``<svg class="im-tracks" data-cs="0 3 4 …" data-xs="180 212 …">``: for each column, in order, the index of
-  its first call and its x; call ``c`` belongs to the last column that does not begin after it.
-- ``<g class="l" data-s="4">``: the lane of storage ``S4`` (without ``data-s``: a tensor that has none), with its marks.
-- ``<g class="m …" data-c="12" data-k="T4@v1">``: a mark: the index of its call, and the vertex that it has in the
-  graph, where there is one; ``data-t="4"`` is its tensor, where the vertex does not tell it. ``<title>`` says it all.
-- ``<rect class="now" visibility="hidden" x="…" width="…">``: the cursor; set ``x`` to a column's x less half the width.
-- ``<rect class="card">``: the light ground under it all; the picture keeps it in dark themes.
-- no ids; coordinates are those of the ``viewBox``.
+- the root is ``<div class="im-lanes">`` with one ``<table class="im-tracks">``.
+- ``<tr data-s="4">``: the lane of storage ``S4`` (without ``data-s``: a tensor that has none).
+- ``<td data-c="12" data-k="T4@v1">``: what happened to it at a column: the index of the column's first call, and the
+  vertex that it has in the graph, where there is one; ``title`` says it all.
+- ``<tr class="im-axis">``: a cell with ``data-c`` for each column; call ``c`` belongs to the last one that does not
+  begin after it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass, field
+from itertools import groupby
 
 from inplace_magic.analysis.lanes import Lane, lanes_of
+from inplace_magic.analysis.marks import Keeping, Mark
 from inplace_magic.analysis.timeline import Column, Timeline, timeline_of
-from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, ngettext
-from inplace_magic.render import style
+from inplace_magic.language import _, listed, ngettext
+from inplace_magic.record.grouped import grouped
+from inplace_magic.render import lettering, style
 from inplace_magic.render.excerpt import source_name
-from inplace_magic.render.markup import esc
+from inplace_magic.render.markup import CELL, ONE_LINE_ROWS, TABLE, esc, note, reached, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
-from inplace_magic.render.timeline.lane import LIFE, Crime, LaneDrawing
-from inplace_magic.render.timeline.places import LEFT, RIGHT, SCALE, TOP, Places, fitting, places_of, width
-from inplace_magic.render.timeline.shapes import NAME, SHAPES, rules
+from inplace_magic.render.timeline.crimes import Crime, crimes_of
 
-_T = TypeVar("_T")
-
-ROW = 16
-"""Height of a row of the axis."""
-
-
-def axis_height(places: Places) -> int:
-    """How far it reaches below the lanes."""
-    return ROW * (2 if _has_several_sources(places) else 1)
-
-
-def axis(places: Places, bottom: int) -> str:
-    """Return lines of code under their calls, as the tables name them, and under these their cells or files where there
-    are several; neighbours that are alike share a label."""
-    columns = places.columns
-    parts = [
-        f'<path class="i" d="M{LEFT} {bottom}H{places.right}"/>',
-        f'<text class="q" x="10" y="{bottom + 14}">{esc(_("line"))}</text>',
-    ]
-    names = ["" if column.gap or column.site is None else source_name(column.site) for column in columns]
-    lines = ["" if column.gap else say.of_line(column.site) for column in columns]
-    end = 0.0
-    for start, stop, (_name, line) in _alike(list(zip(names, lines, strict=True)), places):
-        x, half = (start + stop) / 2, width(line, 11) / 2
-        if line and x - half > end:
-            parts.append(f'<text class="a" x="{x:g}" y="{bottom + 14}">{esc(line)}</text>')
-            end = x + half + 3
-        if line and stop - start > places.step:
-            parts.append(f'<path class="t" d="M{start + 2} {bottom + 3}H{stop - 2}"/>')
-    if _has_several_sources(places):
-        for start, stop, name in _alike(names, places):
-            label = fitting(name, stop - start - 4, 10)
-            if name and label not in ("", "…"):
-                title = f"<title>{esc(name)}</title>" if label != name else ""
-                parts.append(
-                    f'<text class="v" x="{(start + stop) / 2:g}" y="{bottom + 14 + ROW}">{title}{esc(label)}</text>'
-                )
-    for column, x in zip(columns, places.middles, strict=True):
-        if column.error is not None:
-            error = SHAPES["raised"].at(x, bottom)
-            parts.append(f'<g class="m me" data-c="{column.first}"><title>{esc(column.error[:80])}</title>{error}</g>')
-    return "".join(parts)
+FEW_COLUMNS = 24
+"""Up to so many columns, a sign has the version or the name beside it."""
+LONGEST_NAME, LONGEST_LABEL, LONGEST_SOURCE = 30, 12, 10
+"""Characters of the name of a lane, of what stands beside a sign, and of a file's name over one column."""
+_ALIVE = f"border-bottom:solid {style.LINE}"
+_KEPT = f"border-bottom:solid {style.BLUE}"
+_GUILTY = (
+    f"border-bottom:solid {style.VERMILION};background:{style.VERMILION_TINT};color:{style.VERMILION_INK};"
+    "font-weight:bold"
+)
+_CRIME = f"text-align:left;color:{style.VERMILION_INK};font-weight:bold"
+_ROW = f"background:{style.CARD}"
+_MUTED = f"color:{style.MUTED_INK};font-size:11px"
 
 
-def _has_several_sources(places: Places) -> bool:
-    return len({(column.site.cell, column.site.file) for column in places.columns if column.site is not None}) > 1
+@dataclass(slots=True)
+class Cell:
+    """What a column says of a lane."""
+
+    look: str = ""
+    signs: dict[str, str] = field(default_factory=dict)
+    """Kind of :data:`.words.SIGNS` -> what stands beside its sign."""
+    titles: list[str] = field(default_factory=list)
+    key: str = ""
+
+    def add(self, kind: str, title: str, key: str = "", label: str = "") -> None:
+        """Show an event."""
+        self.signs[kind] = self.signs.get(kind) or lettering.shortened(label, LONGEST_LABEL)
+        self.titles.append(title)
+        self.key = self.key or key
 
 
-def _alike(texts: Sequence[_T], places: Places) -> Iterable[tuple[int, int, _T]]:
-    """Left and right edge of each run of neighbours that are alike, and what they are."""
-    left, start = LEFT, 0
-    for end in range(1, len(texts) + 1):
-        if end == len(texts) or texts[end] != texts[start]:
-            right = left + sum(places.widths[start:end])
-            yield left, right, texts[start]
-            left, start = right, end
-
-
-def gaps(places: Places, bottom: int) -> str:
-    """Return a line for each gap, and what it stands for."""
-    found = [gap for gap in zip(places.columns, places.middles, places.widths, strict=True) if gap[0].gap]
-    lines = "".join(f"M{x} {TOP}V{bottom}" for _column, x, _room in found)
-    parts = [f'<path class="y" d="{lines}"/>'] if found else []
-    for column, x, room in found:
-        text = say.of_gap(column)
-        label = fitting(f"⋯ {text}", room, 10)
-        shown = label if label.endswith(text) else f"<title>{esc(text)}</title>⋯"
-        parts.append(f'<text class="v" x="{x}" y="{bottom + 14}">{shown}</text>')
-    return "".join(parts)
-
-
-FINDINGS = 8
-"""Findings that are marked, the worst ones."""
-LABELLED_GAPS = 3
-"""Up to so many gaps say beside their dots how many calls they stand for; more would take too much room."""
-
-
-def timeline_svg(reading: Reading) -> str | None:
-    """Return the picture, on a light card of its own; the same run gives the same text.
-
-    Returns:
-        A standalone SVG, 840 units wide or, for many calls, up to about twice that, each as large as a unit of the
-        graph's picture; None when nothing happened to any tensor.
-    """
-    lanes = lanes_of(reading.story, reading.graph, reading.kept)
-    crimes = _crimes(reading.report.findings, lanes)
+def timeline_table(reading: Reading) -> str:
+    """Return the table, with what it leaves out above it and the meaning of its signs below; empty when nothing
+    happened to any tensor. The same run gives the same text."""
+    lanes = lanes_of(reading.story, reading.graph)
+    crimes = crimes_of(reading.report.findings, lanes)
     shown = timeline_of(reading.trace, lanes, crimes)
-    return _svg(reading, shown, crimes) if shown.lanes and shown.columns else None
+    if not shown.lanes or not shown.columns:
+        return ""
+    drawing = _Drawing(reading, shown.columns)
+    rows = [drawing.lane(lane, [crime for crime in crimes if crime.lane == lane.key]) for lane in shown.lanes]
+    body = "".join((*rows, drawing.axis()))
+    table = tag("table", TABLE + ONE_LINE_ROWS, f"<tbody>{body}</tbody>", cellpadding="2", class_="im-tracks")
+    above, below = note(_caption(shown)), note(_legend(drawing.used))
+    return tag("div", "overflow-x:auto", above, table, below, class_="im-lanes")
 
 
-def _crimes(findings: Sequence[Hazard], lanes: Sequence[Lane]) -> list[Crime]:
-    found: list[Crime] = []
-    for hazard in findings:
-        place = _place_of(hazard, lanes) if hazard.is_alarm else None
-        if place is not None:
-            found.append(Crime(place[0].key, place[1], hazard.saved_call, hazard, hazard.call is None))
-    return found[:FINDINGS]
+class _Drawing:
+    """Writes the rows of a table, and notes which kinds of events are in it."""
 
+    def __init__(self, reading: Reading, columns: Sequence[Column]) -> None:
+        self.reading = reading
+        self.columns = columns
+        self.firsts = [column.first for column in columns]
+        self.used: set[str] = set()
 
-def _place_of(hazard: Hazard, lanes: Sequence[Lane]) -> tuple[Lane, int] | None:
-    """Return the lane that a finding's write went to, of several the one of its tensor; and the call that stands for
-    it."""
-    if hazard.call is None:
-        for lane in lanes:
-            if hazard.tensor in lane.tensors or _keeps(lane, hazard):
-                for mark in lane.marks:
-                    if mark.kind == "unseen" and (hazard.mutation is None or mark.site in (None, hazard.mutation)):
-                        return lane, mark.call
-        return None
-    kinds = ("mutated", "uncounted", "raised", "reshaped", "moved")
-    at_call = [lane for lane in lanes if any(m.call == hazard.call and m.kind in kinds for m in lane.marks)]
-    own = [lane for lane in lanes if hazard.tensor in lane.tensors]
-    both = [lane for lane in at_call if hazard.tensor in lane.tensors]
-    best = next(iter([*both, *at_call, *own]), None)
-    return (best, hazard.call) if best is not None else None
+    def at(self, call: int) -> int:
+        """Return the number of the column, or gap, that holds a call; for one between two columns, the one before."""
+        return max(0, bisect_right(self.firsts, call) - 1)
 
+    def lane(self, lane: Lane, crimes: Sequence[Crime]) -> str:
+        """Return the row of a lane, and under it the sentence of its worst crime."""
+        cells = [Cell() for _column in self.columns]
+        self.live(lane, cells)
+        guilty = {crime.call for crime in crimes}
+        for place, marks in grouped((self.at(mark.call), mark) for mark in lane.marks).items():
+            if self.columns[place].gap:
+                self.add(cells[place], "more", say.of_hidden(marks))
+            else:
+                for mark in marks:
+                    self.mark(mark, cells[place], guilty)
+        for (start, end), keepings in grouped(((self.at(k.call), self.end(k)), k) for k in lane.kept).items():
+            if not (self.columns[start].gap and start == end):
+                self.keep(keepings, cells[start : end + 1])
+                for read in dict.fromkeys(self.at(read) for keeping in keepings for read in keeping.reads):
+                    self.add(cells[read], "read", say.of_savers(keepings))
+        said = self.crime(crimes[0], lane) if crimes else ""
+        number = {} if lane.storage is None else {"data-s": str(lane.storage)}
+        return tag("tr", _ROW, self.head(lane), *self.cells(cells), **number) + said
 
-def _keeps(lane: Lane, hazard: Hazard) -> bool:
-    return any((keeping.call, keeping.node) == (hazard.saved_call, hazard.saved_by) for keeping in lane.kept)
+    def add(self, cell: Cell, kind: str, title: str, key: str = "", label: str = "") -> None:
+        self.used.add(kind)
+        cell.add(kind, title, key, label if len(self.columns) <= FEW_COLUMNS else "")
 
+    def live(self, lane: Lane, cells: list[Cell]) -> None:
+        """Mark the columns in which the storage was alive, as far as that was seen."""
+        start = 0 if lane.first is None else self.at(lane.first)
+        end = len(cells) - 1 if lane.alive else self.at(lane.last if lane.ended is None else lane.ended - 1)
+        for cell in cells[start : max(start, end) + 1]:
+            cell.look = _ALIVE
 
-def _svg(reading: Reading, shown: Timeline, crimes: Sequence[Crime]) -> str:
-    places = places_of(shown.columns, _gap_labels(shown.columns))
-    drawings = [
-        LaneDrawing(reading, lane, [crime for crime in crimes if crime.lane == lane.key], places)
-        for lane in shown.lanes
-    ]
-    tops, bottom = [], TOP
-    for drawing in drawings:
-        tops.append(bottom)
-        bottom += drawing.height
-    lives = {d.lane.key: top + LIFE for d, top in zip(drawings, tops, strict=True)}
-    lanes = [drawing.svg(top, lives) for drawing, top in zip(drawings, tops, strict=True)]
-    used = frozenset().union(*(drawing.used for drawing in drawings))
-    used |= {"raised"} if any(column.error for column in shown.columns) else set()
-    legend, end = _legend(used, bottom + axis_height(places) + 20, places.width)
-    stripes = "".join(
-        f"M0 {top}h{places.width}v{d.height}H0z" for d, top in list(zip(drawings, tops, strict=True))[::2]
-    )
-    bands = "".join(
-        f'<rect class="b" x="{x - places.step // 2}" y="{TOP}" width="{places.step}" height="{bottom - TOP}"/>'
-        for x in dict.fromkeys(places.before(c.call) if c.unseen else places.x(c.call) for c in crimes)
-    )
-    calls, xs = (" ".join(map(str, numbers)) for numbers in (places.firsts, places.middles))
-    body = "".join(
-        (
-            f'<rect class="card" width="{places.width}" height="{end}" fill="{style.CARD}"/>',
-            f'<text class="h" x="10" y="18">{esc(_("What happened to which tensor, call by call"))}</text>',
-            f'<text class="q" x="10" y="35">{esc(fitting(_caption(shown), places.width - 20, 11))}</text>',
-            bands,
-            f'<path class="z" d="{stripes}"/>',
-            f'<rect class="now" visibility="hidden" x="{LEFT}" y="{TOP}" width="{places.step}" '
-            f'height="{bottom - TOP}"/>',
-            gaps(places, bottom),
-            *lanes,
-            axis(places, bottom),
-            legend,
+    def end(self, keeping: Keeping) -> int:
+        """Return the last column in which an autograd node kept something."""
+        if keeping.until is None:
+            return len(self.columns) - 1 if keeping.end == "kept" else self.at(keeping.call)
+        return self.at(keeping.until - 1 if keeping.end == "died" else keeping.until)
+
+    def keep(self, keepings: list[Keeping], cells: Sequence[Cell]) -> None:
+        for cell in cells:
+            cell.look = _KEPT if cell.look is not _GUILTY else _GUILTY
+        key = keepings[0].key if len(keepings) == 1 else ""
+        self.add(cells[0], "saved", say.of_keepings(keepings, self.reading), key)
+
+    def mark(self, mark: Mark, cell: Cell, guilty: set[int]) -> None:
+        label = mark.name
+        if mark.kind in ("created", "mutated", "reshaped") and mark.after is not None:
+            label = f"v{mark.after}"
+        elif mark.kind == "viewed" and mark.tensor is not None:
+            label = self.reading.names.get(mark.tensor, "")
+        if mark.call in guilty and (mark.is_write or mark.kind in ("raised", "moved", "reshaped")):
+            cell.look = _GUILTY
+        self.add(cell, mark.kind, say.of_mark(mark, self.reading), mark.key, label)
+
+    def head(self, lane: Lane) -> str:
+        name, is_name, facts = say.of_lane(lane, self.reading)
+        shown = esc(lettering.shortened(name, LONGEST_NAME))
+        title = {"title": name} if len(name) > LONGEST_NAME else {}
+        return tag(
+            "td", CELL, tag("b", "", shown) if is_name else shown, tag("div", "", esc(" · ".join(facts))), **title
         )
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="{NAME}" role="img" viewBox="0 0 {places.width} {end}" '
-        f'width="{places.width * SCALE:.0f}" height="{end * SCALE:.0f}" '
-        f'font-family="{style.HTML_FONTS}" font-size="11" data-cs="{calls}" data-xs="{xs}">'
-        f"<title>{esc(_('What happened to which tensor'))}</title>"
-        f"<style>{rules(used, body)}</style>{body}</svg>"
-    )
+
+    def cells(self, cells: Sequence[Cell]) -> Iterable[str]:
+        """Yield the cells of a row; neighbours without a sign that look the same are one."""
+        pairs = list(zip(cells, self.columns, strict=True))
+        for _alike, group in groupby(pairs, key=lambda pair: pair[1].first if pair[0].signs else pair[0].look):
+            run = list(group)
+            cell, column = run[0]
+            if not cell.signs:
+                yield tag("td", cell.look, **({"colspan": str(len(run))} if len(run) > 1 else {}))
+                continue
+            shown = [f"{sign} {cell.signs[kind]}" for kind, (sign, _meaning) in say.SIGNS.items() if kind in cell.signs]
+            text = esc(" ".join(map(str.rstrip, shown)))
+            about = {"data-c": str(column.first), **({"data-k": cell.key} if cell.key else {})}
+            yield tag("td", cell.look, text, **about, title=_("; ").join(cell.titles))
+
+    def crime(self, crime: Crime, lane: Lane) -> str:
+        mark = next((mark for mark in lane.marks if mark.call == crime.call), None)
+        text = f"{style.SEVERITY_SYMBOL['error']} {say.of_crime(crime.hazard, mark, self.reading)}"
+        cells = tag("td", ""), tag("td", _CRIME, esc(text), colspan=str(len(self.columns)))
+        return tag("tr", _ROW, *cells)
+
+    def axis(self) -> str:
+        """Return the lines of code under their calls, as the tables name them, and above these their cells or files
+        where there are several; a line stands once for all neighbours that are on it."""
+        sources = ["" if column.gap or column.site is None else source_name(column.site) for column in self.columns]
+        cells, before = [], ("", "")
+        for column, source in zip(self.columns, sources, strict=True):
+            line = say.SIGNS["more"][0] if column.gap else say.of_line(column.site)
+            text = line if column.gap or (source, line) != before else ""
+            title = say.of_gap(column) if column.gap else (column.error or "")
+            before = source, line
+            if column.error is not None:
+                self.used.add("raised")
+                text = f"{text} {say.SIGNS['raised'][0]}"
+            about = {"title": lettering.shortened(title, 80)} if title else {}
+            cells.append(tag("td", "", esc(text), **{"data-c": str(column.first)}, **about))
+        rows = tag("tr", _ROW, tag("th", "text-align:left", reached(esc(_("line")))), *cells,
+                   class_="im-axis")  # fmt: skip
+        if len(set(filter(None, sources))) < 2:
+            return rows
+        files = []
+        for source, group in groupby(sources):
+            count = len(list(group))
+            shown = lettering.shortened(source, LONGEST_SOURCE * count)
+            about = {"title": source} if shown != source else {}
+            files.append(tag("td", _MUTED if source else "", esc(shown), colspan=str(count), **about))
+        return rows + tag("tr", _ROW, tag("td", ""), *files)
 
 
 def _caption(shown: Timeline) -> str:
-    parts = [_("One lane for each storage: all tensors on it share its memory.")]
+    parts = [
+        _(
+            "One lane for each storage, whose memory all tensors on it share: grey while it lives, blue while autograd "
+            "keeps it for backward."
+        )
+    ]
     if shown.lanes_left_out:
         text = (
             ngettext(
@@ -218,22 +224,6 @@ def _caption(shown: Timeline) -> str:
     return " ".join(parts)
 
 
-def _gap_labels(columns: Sequence[Column]) -> list[float]:
-    """How wide the labels of the gaps are; 0 where they get none."""
-    few = sum(column.gap for column in columns) <= LABELLED_GAPS
-    return [width(f"⋯ {say.of_gap(column)}", 10) if column.gap and few else 0 for column in columns]
-
-
-def _legend(used: frozenset[str], y: int, room: int) -> tuple[str, int]:
-    x, parts = 10.0, []
-    for kind, mark in SHAPES.items():
-        if kind in used:
-            text = _(mark.legend)
-            after = 25 if kind == "saved" else 19  # a box with the beginning of a line
-            wide = after + 1 + width(text, 11) + 14
-            if x + wide > room - RIGHT and x > 10:
-                x, y = 10.0, y + 18
-            parts.append(f'<g class="{mark.cls}">{mark.at(round(x + 7), y - 4)}</g>')
-            parts.append(f'<text x="{round(x + after)}" y="{y}">{esc(text)}</text>')
-            x += wide
-    return "".join(parts), y + 10
+def _legend(used: set[str]) -> str:
+    """``+ created, ≡ view: another tensor on it``: the signs that are there."""
+    return listed(f"{sign} {_(meaning)}" for kind, (sign, meaning) in say.SIGNS.items() if kind in used)

@@ -1,4 +1,4 @@
-"""What the timeline says in words: of a mark, of a bar, of the moment of the crime."""
+"""What the timeline says in signs and words: of an event, of what is kept, of the moment of the crime."""
 
 from __future__ import annotations
 
@@ -9,11 +9,26 @@ from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.marks import Keeping, Mark
 from inplace_magic.analysis.timeline import Column
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, ngettext
+from inplace_magic.language import N_, _, ngettext
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
 
+SIGNS = {
+    "created": ("+", N_("created")),
+    "viewed": ("≡", N_("view: another tensor on it")),
+    "mutated": ("✎", N_("written in place")),
+    "uncounted": ("✎!", N_("written past the version counter")),
+    "unseen": ("✎?", N_("written by a call not seen")),
+    "reshaped": ("↻", N_("shape or strides changed")),
+    "moved": ("⇄", N_("tensor gets other memory")),
+    "rebound": ("→", N_("name goes to another tensor")),
+    "saved": ("●", N_("kept for backward")),
+    "read": ("←", N_("read by backward")),
+    "raised": ("✗", N_("raised an error")),
+    "more": ("⋯", N_("more, in calls not shown")),
+}
+"""Sign and meaning of each kind of event, in the order of the legend; where tables have a sign for it, the same."""
 LONGEST_NAME = 24
 """Characters of a name in a mark's sentence; a longer one stands at the lane only."""
 
@@ -52,13 +67,13 @@ def of_savers(kept: Sequence[Keeping]) -> str:
 
 
 def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
-    """Return one sentence, e.g. ``SigmoidBackward0 keeps v0 (result) from line 5 until backward, line 7, freed it``."""
+    """Return one sentence, e.g. ``SigmoidBackward0 keeps v0 (result) until backward, line 7, freed it``."""
     keeping = kept[0]
     said = {
-        "freed": _("{node} keeps {version} ({names}) from {place} until backward, line {line}, freed it"),
-        "died": _("{node} keeps {version} ({names}) from {place} until it died"),
-        "kept": _("{node} keeps {version} ({names}) from {place} to the end of the watch"),
-        "unknown": _("{node} keeps {version} ({names}) from {place}; until when is not known"),
+        "freed": _("{node} keeps {version} ({names}) until backward, line {line}, freed it"),
+        "died": _("{node} keeps {version} ({names}) until it died"),
+        "kept": _("{node} keeps {version} ({names}) to the end of the watch"),
+        "unknown": _("{node} keeps {version} ({names}), until when is not known"),
     }[keeping.end]
     last = reading.calls.get(keeping.until) if keeping.until is not None else None
     return said.format(
@@ -67,7 +82,6 @@ def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
         names=lettering.shortened(
             ", ".join(dict.fromkeys(name for each in kept for name in each.names)), 2 * LONGEST_NAME
         ),
-        place=words.place_in(reading.calls[keeping.call].callsite, reading.trace),
         line=last.callsite.line if last is not None and last.callsite is not None else "?",
     )
 

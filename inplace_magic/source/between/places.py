@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
-from inplace_magic.record.places import Callsite, where_they_part
+from inplace_magic.record.places import Callsite, Whose, where_they_part
 from inplace_magic.source.between.statements import only_between
-from inplace_magic.source.statements import indent_of, segment
+from inplace_magic.source.statements import place_in
 from inplace_magic.source.targets import targets_at
 from inplace_magic.source.text import Text
-
-Whose = tuple[str, int | None, str | None]
-"""Function, cell, file."""
-
-
-def whose(site: Callsite) -> Whose:
-    """Return the function and the text of a place."""
-    return site.function, site.cell, site.file
 
 
 class Between:
@@ -55,23 +45,13 @@ class Between:
         """
         key = before, after, names, alone
         if key not in self._known:
-            self._known[key] = self._only(before, after, names, called, alone)
+            first, last = before.outermost, None
+            in_two_cells = after is not None and not first.same_function(after.outermost)
+            if after is not None and not in_two_cells:
+                first, last = where_they_part(before.chain, after.chain)
+            # What else ran between two cells nobody saw.
+            self._known[key] = None if in_two_cells else self._within_lines(first, last, names, called, alone)
         return self._known[key]
-
-    def _only(
-        self,
-        before: Callsite,
-        after: Callsite | None,
-        names: tuple[str, ...],
-        called: Iterable[Callsite],
-        alone: bool,
-    ) -> Callsite | None:
-        first, last = before.outermost, None
-        if after is not None:
-            if not before.outermost.same_function(after.outermost):
-                return None  # in two cells: what else ran between them, nobody saw
-            first, last = where_they_part(before.chain, after.chain)
-        return self._within_lines(first, last, names, called, alone)
 
     def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
         """Return the one statement below a place, in its own function, that writes to one of the names; None when there
@@ -81,28 +61,20 @@ class Between:
     def _within_lines(
         self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
     ) -> Callsite | None:
-        text = self._texts.get(whose(first)) if not first.outdated else None
-        seen = {site.expression for site in called if whose(site) == whose(first)}
+        text = self._texts.get(first.whose) if not first.outdated else None
+        seen = {site.expression for site in called if site.whose == first.whose}
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
-        return self._place_in(text, first, node) if text is not None and node is not None else None
-
-    def _place_in(self, text: Text, first: Callsite, node: ast.expr | ast.stmt) -> Callsite:
-        """Return a place in the text of another place, without a recorded call."""
-        end, statement = node.end_lineno or node.lineno, node if isinstance(node, ast.stmt) else None
-        code = segment(text.lines, node.lineno, end, node.col_offset, node.end_col_offset or 0)
-        return replace(
-            first,
-            line=node.lineno,
-            end_line=node.end_lineno,
-            column=node.col_offset,
-            end_column=node.end_col_offset,
+        if text is None or node is None:
+            return None
+        return place_in(
+            text,
+            node,
             text=self._line_in(first, text, node.lineno),
-            indent=indent_of(statement, node.lineno, text.lines),
-            expression=code,
-            statement=code,
-            targets=targets_at(
-                node if isinstance(node, ast.stmt) else None,
-                (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset),
-            ),
-            direct=True,
+            cell=first.cell,
+            file=first.file,
+            function=first.function,
+            caller=first.caller,
+            parameters=first.parameters,
+            shared_defaults=first.shared_defaults,
+            targets=targets_at(node, (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)),
         )

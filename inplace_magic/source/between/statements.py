@@ -95,19 +95,18 @@ def _hands_on(node: ast.stmt, place: Callsite) -> bool:
     ``np.fill_diagonal(x.numpy(), 0)`` does, or assigns to its elements: ``x.numpy()[:] = 0``."""
     if not spans(node, place.line):
         return False
-    written = (*arrays_written(node), *_arrays_assigned_to(node))
+    written = (*arrays_written(node), *(root for _target, root in _assigned(node) if isinstance(root, ast.Call)))
     return any(ast.unparse(array) == place.expression for array in written)
 
 
-def _arrays_assigned_to(node: ast.stmt) -> Iterator[ast.expr]:
-    """Return the unnamed targets of a statement: `x.numpy()` of ``x.numpy()[0] += 1``."""
+def _assigned(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield each target of an assignment, and what its path begins with: `x.numpy()` of ``x.numpy()[0] += 1``."""
     targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
     for target in targets:
         root: ast.expr = target
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value
-        if root is not target and isinstance(root, ast.Call):
-            yield root
+        yield target, root
 
 
 _IDLE = (ast.For, ast.AsyncFor, ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
@@ -138,25 +137,14 @@ def writes_to(node: ast.stmt, name: str) -> bool:
     which writes it."""
     if any(name == ast.unparse(array) for array in arrays_written(node)):
         return True
-    targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets if isinstance(node, ast.Assign) else []
-    for target in targets:
-        root: ast.expr = target
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        plain = isinstance(target, ast.Name) and isinstance(node, ast.Assign)
-        if isinstance(root, ast.Name) and root.id == name and not plain:
-            return True
-    return False
+    plain = isinstance(node, ast.Assign)
+    roots = (root for target, root in _assigned(node) if not (plain and isinstance(target, ast.Name)))
+    return any(isinstance(root, ast.Name) and root.id == name for root in roots)
 
 
-def arrays_written(node: ast.AST, *, deep: bool = True) -> Iterator[ast.expr]:
-    """Return the arrays that a statement passes to writing functions of NumPy or to filling streams.
-
-    Args:
-        node: the statement, or a call.
-        deep: look at the calls in it, too.
-    """
-    for call in ast.walk(node) if deep else (node,):
+def arrays_written(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the arrays that a statement passes to writing functions of NumPy or to filling streams."""
+    for call in ast.walk(node):
         if not isinstance(call, ast.Call):
             continue
         yield from (keyword.value for keyword in call.keywords if keyword.arg == "out")

@@ -1,17 +1,13 @@
-"""Which results of a layer one of its forward hooks was given, before another layer wrote them in place.
+"""Where forward hooks keep what a layer gave, while another layer writes it in place.
 
 Names tell it of a model that the user's namespace holds (:mod:`.names`); a model that is a local of a function is gone
 when the watch ends, so it is asked while it lives. Asked is only where all of this is so, which costs other programs
 nothing: a call in a layer wrote in place; a layer has just made what it wrote; and that layer, or one around it, ran
 with hooks, which the function of ``nn.Module`` on the stack tells. Then the modules with forward hooks are
 looked for among Python's own list of objects. That takes some milliseconds, so what was found is kept (weakly) and
-the list is read a few times in a watch at most. Nothing of the modules runs: their tables, the code of their hooks and
-what that code can reach (:mod:`.held_by_hooks`) are read. Where a hook's container holds what is being written, that is
-noted with the container's name. Elsewhere it goes by the code, and what is not certain counts for nothing:
-
-* another living hook that could have kept the tensor after the write: one that is given it as input, or as the output
-  of a layer without parameters, which may make no call that the watch sees;
-* a hook whose code puts nothing anywhere.
+the list is read a few times in a watch at most. Nothing of the modules runs: their tables and what the code of their
+hooks can reach (:mod:`.held_by_hooks`) are read. Where a hook's container holds what is being written, that is noted
+with the container's name.
 
 Where ``torch`` runs hooked modules by a function of another name, nothing is found.
 """
@@ -22,7 +18,6 @@ import dis
 import gc
 import weakref
 from collections.abc import Iterator
-from itertools import starmap
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -42,12 +37,10 @@ _LOOK_BACK = 8
 _MOST_LISTINGS = 8
 """How often in a watch Python's objects are listed."""
 _MOST_NOTED = 10_000
-_KEEPING = frozenset(("STORE_SUBSCR", "STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF"))
-_KEEPING_METHODS = frozenset(("append", "appendleft", "add", "extend", "insert", "setdefault", "update", "put"))
 
 
 class HookedLayers:
-    """Notes the calls whose output a forward hook kept."""
+    """Notes what stood in containers of forward hooks while it was written."""
 
     def __init__(self, sites: CallsiteTable, log: Log, identity: IdentityMap) -> None:
         self._sites = sites
@@ -56,13 +49,11 @@ class HookedLayers:
         self._known: list[weakref.ref[torch.nn.Module]] = []
         self._listings = 0
         self._listed_at: int | None = None
-        self._answers: dict[tuple[int, int], bool] = {}
-        """By place of the making call and serial number of its first parameter."""
         self._keepers: dict[tuple[int, int, int], tuple[int, list[weakref.ref[torch.nn.Module]]]] = {}
         """By the places of the making and the writing call and the serial number of the first parameter: how many hooks
         had been registered when it was asked, and the modules whose hooks then held what was written."""
-        self._shared: dict[tuple[int, str, Any], bool | None] = {}
-        """What :meth:`_others` said, by hook, name and key."""
+        self._shared: dict[tuple[int, str, Any, bool], bool | None] = {}
+        """What :meth:`_others` said, by hook, name, key, and whether a layer around the write has hooks."""
 
     def note(self, write: OpenCall) -> None:
         """Looks at a call that wrote in place, while its arguments are alive."""
@@ -76,23 +67,8 @@ class HookedLayers:
                     continue
                 made = closed_call(raw)
                 if any([seen[RECORD] is record for seen in made.outputs]):
-                    if write.parent is None:
-                        self._note_in_one_line(place, site, made)
                     self._note_held(place, site, made, write, record)
                     break
-
-    def _note_in_one_line(self, place: int, site: int, made: ClosedCall) -> None:
-        """Notes what was made and written by layers inside one line of the user's."""
-        alone = self._sites.hooks[place] and site not in self._sites.hooks and not made.mutations
-        if not alone or self._sites.chains[place] != self._sites.chains[site] or len(self._log.hooked) >= _MOST_NOTED:
-            return
-        parameter = _parameter_of(made)
-        if parameter is not None:
-            key = place, self._identity.register(parameter).serial
-            if key not in self._answers:
-                self._answers[key] = self._ask(parameter)
-            if self._answers[key]:
-                self._log.hooked.append(made.number)
 
     def _note_held(self, place: int, site: int, made: ClosedCall, write: OpenCall, record: TensorRecord) -> None:
         """Notes where hooks keep what was made and written, at whatever lines."""
@@ -110,20 +86,18 @@ class HookedLayers:
             holding = {id(module): module for module, _, _ in found}  # whatever a module says of its hash
             self._keepers[key] = hooks, [weakref.ref(module) for module in holding.values()]
         for module, hook, entry in found:
-            which = id(hook), entry.name, entry.key
+            which = id(hook), entry.name, entry.key, site in self._sites.hooks
             if which not in self._shared:
-                self._shared[which] = self._others(hook, entry)
+                self._shared[which] = self._others(hook, entry, is_writer_hooked=which[-1])
             others = self._shared[which]
             if others is not None and len(self._log.kept) < _MOST_NOTED:
                 self._log.kept.append(
                     KeptByHook(
-                        made=made.number,
                         write=write.index,
                         tensor=self._identity.tensors[id(entry.tensor)].serial,
                         layer=type(module).__name__,
                         name=entry.name,
                         key=None if entry.key is None else str(entry.key),
-                        numbered=type(entry.key) is int,
                         others=others,
                     )
                 )
@@ -134,7 +108,7 @@ class HookedLayers:
         """What the hooks of a module hold of the memory of a tensor; nothing where one of them is writing it."""
         running = self._sites.codes_of(site)
         found = []
-        for hook, _ in _hooks(module):
+        for hook in _hooks(module):
             function = function_of(hook)
             if function is None or function.__code__ in running:
                 continue
@@ -145,17 +119,17 @@ class HookedLayers:
                     found.append((module, hook, entry))
         return found
 
-    def _others(self, hook: Any, entry: Held) -> bool | None:
-        """True if other hooks can reach the container of an entry too; None where one of them can fill that very entry
-        anew, so that nobody can tell whose it is when it is read."""
+    def _others(self, hook: Any, entry: Held, *, is_writer_hooked: bool) -> bool | None:
+        """True if another hook can put the written tensor into the container of an entry too; None where one of them
+        can fill that very entry anew, so that nobody can tell whose it is when it is read."""
         own, others = function_of(hook), False
         for module in _alive(self._known):
-            for other, _ in _hooks(module):
+            for other in _hooks(module):
                 function = function_of(other)
                 if other is hook or function is None:
                     continue
                 if any([each.holder == entry.holder for each in held(other, module)]):
-                    others = True
+                    others = others or is_writer_hooked or _may_be_given_it(module, other)
                     of_one_code = own is not None and function.__code__ is own.__code__
                     told_apart = of_one_code and entry.key in literals(hook) - literals(other)
                     if not told_apart and type(entry.key) is not int:
@@ -170,16 +144,6 @@ class HookedLayers:
             # Python lists its objects in an order that depends on what it has collected.
             self._known = [weakref.ref(module) for module in sorted(_hooked_modules(), key=_first_hook)]
             self._shared.clear()
-
-    def _ask(self, parameter: torch.nn.Parameter) -> bool:
-        """True if a hook of the layer with this parameter keeps the output, and no other living hook could."""
-        hooks = RemovableHandle.next_id
-        self._list(hooks)
-        if hooks != self._listed_at:
-            return False
-        hooked = _alive(self._known)
-        layers = [module for module in hooked if _owns(module, parameter)]
-        return len(layers) == 1 and any(starmap(_keeps, _hooks(layers[0]))) and not any(map(_may_keep_later, hooked))
 
 
 def _alive(modules: list[weakref.ref[torch.nn.Module]]) -> list[torch.nn.Module]:
@@ -196,18 +160,34 @@ def _parameter_of(made: ClosedCall) -> torch.nn.Parameter | None:
 
 def _hooked_modules() -> Iterator[torch.nn.Module]:
     for item in gc.get_objects():
-        kind = type(item)
-        if issubclass(kind, torch.nn.Module):
-            state = _state(item)
-            if state.get("_forward_hooks") or state.get("_forward_pre_hooks"):
-                yield item
+        if issubclass(type(item), torch.nn.Module) and _state(item).get("_forward_hooks"):
+            yield item
 
 
 def _first_hook(module: torch.nn.Module) -> int:
     """Return the number of the first hook that a module was given, which no other module has but copies of it."""
-    state = _state(module)
-    numbers: list[int] = [*(state.get("_forward_hooks") or ()), *(state.get("_forward_pre_hooks") or ())]
-    return min(numbers)
+    return int(min(_state(module)["_forward_hooks"]))
+
+
+def _may_be_given_it(module: torch.nn.Module, hook: Any) -> bool:
+    """True if the hook of a layer after the write can have the written tensor: as the input, if its code reads that, or
+    as the output of a layer without parameters, which may make no new tensor."""
+    parameters = (_state(module).get("_parameters") or {}).values()
+    function = function_of(hook)
+    if function is None or type(hook) not in (FunctionType, MethodType) or all([each is None for each in parameters]):
+        return True
+    code = function.__code__
+    place = 2 if type(hook) is MethodType else 1
+    return code.co_argcount <= place or _reads(code, code.co_varnames[place])
+
+
+def _reads(code: CodeType, name: str) -> bool:
+    """True if a function reads one of its variables; several of an instruction (Python 3.13) count each."""
+    for step in dis.get_instructions(code):
+        names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        if name in names and not step.opname.startswith(("MAKE_CELL", "COPY_FREE")) and step.opname != "STORE_FAST":
+            return True
+    return False
 
 
 def _state(module: torch.nn.Module) -> dict[str, Any]:
@@ -215,55 +195,5 @@ def _state(module: torch.nn.Module) -> dict[str, Any]:
     return found
 
 
-def _owns(module: torch.nn.Module, parameter: torch.nn.Parameter) -> bool:
-    return any([item is parameter for item in (_state(module).get("_parameters") or {}).values()])
-
-
-def _hooks(module: torch.nn.Module) -> list[tuple[Any, bool]]:
-    """(hook, whether it is given the keyword arguments)."""
-    state = _state(module)
-    with_kwargs = state.get("_forward_hooks_with_kwargs") or {}
-    return [(hook, number in with_kwargs) for number, hook in (state.get("_forward_hooks") or {}).items()]
-
-
-def _may_keep_later(module: torch.nn.Module) -> bool:
-    state = _state(module)
-    parameters = (state.get("_parameters") or {}).values()
-    if state.get("_forward_pre_hooks") or all([item is None for item in parameters]):
-        return True
-    return any([_uses_input(*hook) for hook in _hooks(module)])
-
-
-def _code_of(hook: Any) -> tuple[CodeType, tuple[str, ...]] | None:
-    """Return the code of a hook and the names of what it is given; None where that is not plain."""
-    function = hook.__func__ if type(hook) is MethodType else hook
-    if type(function) is not FunctionType:
-        return None
-    code = function.__code__
-    given = code.co_varnames[1 if type(hook) is MethodType else 0 : code.co_argcount]
-    return code, given
-
-
-def _keeps(hook: Any, with_kwargs: bool) -> bool:
-    """True if the code of a hook uses the output and puts something somewhere that outlives it."""
-    found = _code_of(hook)
-    place = 3 if with_kwargs else 2
-    if found is None or len(found[1]) <= place or not _loads(found[0], found[1][place]):
-        return False
-    steps = dis.get_instructions(found[0])
-    return any([s.opname in _KEEPING or (type(s.argval) is str and s.argval in _KEEPING_METHODS) for s in steps])
-
-
-def _uses_input(hook: Any, with_kwargs: bool) -> bool:
-    found = _code_of(hook)
-    places = (1, 2) if with_kwargs else (1,)
-    return found is None or any([len(found[1]) <= at or _loads(found[0], found[1][at]) for at in places])
-
-
-def _loads(code: CodeType, name: str) -> bool:
-    """True if a function reads one of its variables; several of an instruction (3.13) count each."""
-    for step in dis.get_instructions(code):
-        names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-        if name in names and not step.opname.startswith(("MAKE_CELL", "COPY_FREE")) and step.opname != "STORE_FAST":
-            return True
-    return False
+def _hooks(module: torch.nn.Module) -> list[Any]:
+    return list((_state(module).get("_forward_hooks") or {}).values())

@@ -20,9 +20,9 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.hooks import RemovableHandle
 
-from inplace_magic.capture.log import RawIdleStep
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
+from inplace_magic.record.autograd import IdleStep
 
 _MOST_NOTED = 1_000
 
@@ -73,16 +73,8 @@ class IdleSteps:
         )
         if not (known if moved else left_out) or len(recorder.log.idle_steps) >= _MOST_NOTED:
             return
-        recorder.log.idle_steps.append(
-            RawIdleStep(
-                call=recorder.log.begun,
-                site=recorder.sites.note(sys._getframe(2)),
-                optimizer=type(optimizer).__name__,
-                parameters=len(left_out) + moved,
-                held=known,
-                moved=moved,
-            )
-        )
+        step = IdleStep(recorder.log.begun, None, type(optimizer).__name__, held=known, moved=moved)
+        recorder.log.idle_steps.append((recorder.sites.note(sys._getframe(2)), step))
 
 
 def parameters_held(optimizer: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Which parameter each module was given, under which name, and what stood there before. No call tells: an assignment to
+"""Which parameter a module was given, under which name, and what stood there before. No call tells: an assignment to
 an attribute of a module calls nothing.
 
 PyTorch has a place for this (``torch.nn.modules.module.register_module_parameter_registration_hook``): a hook that
@@ -18,9 +18,9 @@ import torch
 from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.utils.hooks import RemovableHandle
 
-from inplace_magic.capture.log import RawRegistration
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
+from inplace_magic.record.autograd import Registration
 
 _DICTS = (dict, OrderedDict)
 """What a module keeps its parameters in; the second in PyTorch 2.4."""
@@ -32,9 +32,8 @@ class Registrations:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._thread = threading.get_ident()
-        self._owners: dict[int, tuple[weakref.ref[Any], int]] = {}
-        """By ``id`` of a dict of parameters: the module that it was first seen in, and a number for it."""
-        self._count = 0
+        self._owners: dict[int, weakref.ref[Any]] = {}
+        """By ``id`` of a dict of parameters: the module that it was first seen in."""
 
     def registered(self) -> RemovableHandle:
         """The hook is on; its handle takes it off."""
@@ -56,7 +55,7 @@ class Registrations:
         recorder, before = self._recorder, held.get(name)
         if before is parameter:
             return
-        number, shared = self._owner(module, held)
+        shared = self._is_shared(module, held)
         replaces = before is not None and type(before) in describe.PLAIN_TYPES
         identity = recorder.identity
         record = identity.register(parameter) if replaces else identity.known(parameter)
@@ -64,25 +63,22 @@ class Registrations:
         if record is None and storage is None:
             return  # nobody has met it, nor what it lies on: its number is given when a call meets it
         known = identity.register(before) if before is not None and replaces else None
-        recorder.log.registrations.append(
-            RawRegistration(
-                call=recorder.log.begun,
-                site=recorder.sites.note(sys._getframe(2)),
-                module=number,
-                name=name,
-                tensor=None if record is None else record.serial,
-                storage=None if storage is None else storage.serial,
-                replaced=None if known is None else known.serial,
-                shared=shared,
-            )
+        given = Registration(
+            call=recorder.log.begun,
+            callsite=None,
+            name=name,
+            tensor=None if record is None else record.serial,
+            storage=None if storage is None else storage.serial,
+            replaced=None if known is None else known.serial,
+            shared=shared,
         )
+        recorder.log.registrations.append((recorder.sites.note(sys._getframe(2)), given))
 
-    def _owner(self, module: Any, held: dict[str, Any]) -> tuple[int, bool]:
-        """Return the number of a dict of parameters, and whether another living module has it as well."""
+    def _is_shared(self, module: Any, held: dict[str, Any]) -> bool:
+        """True if another living module has the same dict of parameters."""
         known = self._owners.get(id(held))
-        owner = known[0]() if known is not None else None
-        if known is not None and owner is not None and vars(owner).get("_parameters") is held:
-            return known[1], owner is not module
-        self._count += 1
-        self._owners[id(held)] = weakref.ref(module), self._count
-        return self._count, False
+        owner = known() if known is not None else None
+        if owner is not None and vars(owner).get("_parameters") is held:
+            return owner is not module
+        self._owners[id(held)] = weakref.ref(module)
+        return False
