@@ -203,8 +203,6 @@ class CallProbe(TorchFunctionMode):
         finally:
             sites.behind = behind
             identity.in_backward = outer
-            if not outer:
-                identity.backward_is_over()
             self._backward_depth -= 1
 
 
