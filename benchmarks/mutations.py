@@ -109,9 +109,9 @@ MUTATIONS = (
         "hazards/test_saved_tensor_overwritten.py hazards/test_told_from_the_record.py",
     ),
     Mutation(
-        "hazards/rules/refused.py",
-        "return None if gave_it_back else made",
-        "return made",
+        "analysis/writes.py",
+        "if output.tensor not in given:",
+        "if output.tensor not in ():",
         "hazards/test_leaf_written.py hazards/test_fixes_of_writes.py",
     ),
     Mutation(

@@ -97,12 +97,12 @@ FLAGS: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "full": (
         "--full",
-        N_("record each call in full, also of more than 64 calls in a row that are the same write"),
+        N_("record each call in full, even if more than 64 in a row are the same write"),
         _ON,
     ),
     "max_events": (
         "--max-events",
-        N_("record at most this many calls; of older ones, only the evidence (default: {count})"),
+        N_("record at most this many calls; of older ones, what findings need (default: {count})"),
         {"metavar": "N", "type": int},
     ),
     "lang": (

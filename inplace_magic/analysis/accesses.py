@@ -7,6 +7,7 @@ through the trace makes 10,000 × 10,000 steps; so every question has an index, 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from typing import overload
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.sorted_calls import SortedCalls
 
@@ -51,11 +53,8 @@ class Accesses(SortedCalls):
     @cached_property
     def writes(self) -> dict[int, list[Write]]:
         """All writes by version counter, oldest first."""
-        found: dict[int, list[Write]] = {}
-        for call in self.writing:
-            for mutation in call.mutations:
-                if mutation.counter is not None:
-                    found.setdefault(mutation.counter, []).append(write_by(call, mutation))
+        seen = ((call, mutation) for call in self.writing for mutation in call.mutations)
+        found = grouped((each.counter, write_by(call, each)) for call, each in seen if each.counter is not None)
         for unseen in self.trace.unseen:
             write = write_of(unseen.version_before, unseen.version_after, unseen.noticed, site=unseen.callsite)
             found.setdefault(unseen.counter, []).append(write)
@@ -64,11 +63,7 @@ class Accesses(SortedCalls):
         return found
 
     def writes_after(self, saved: SavedTensor, version: int | None, end: int | None = None) -> Sequence[Write]:
-        """Return the counted writes that came after `version` of what was saved, oldest first.
-
-        Args:
-            end: only writes before the call of that index; None: all.
-        """
+        """Return the counted writes that came after `version` of what was saved and before call `end`, oldest first."""
         if saved.counter is None or version is None or saved.counter not in self._counted:
             return []
         counted, in_order = self._counted[saved.counter]
@@ -90,12 +85,8 @@ class Accesses(SortedCalls):
     @cached_property
     def writes_to_storage(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
         """All writes that were seen, by storage, oldest first."""
-        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
-        for call in self.in_place:
-            for mutation in call.mutations:
-                if mutation.storage is not None:
-                    found.setdefault(mutation.storage, []).append((call, mutation))
-        return found
+        written = ((call, mutation) for call in self.in_place for mutation in call.mutations)
+        return grouped((write[1].storage, write) for write in written if write[1].storage is not None)
 
     def wrote(self, call: int, storage: int) -> bool:
         """True if a call wrote a memory."""
@@ -140,11 +131,7 @@ class Accesses(SortedCalls):
     @cached_property
     def writes_to_tensor(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
         """All writes that were seen, by tensor, oldest first."""
-        found: dict[int, list[tuple[CallEvent, Mutation]]] = {}
-        for call in self.in_place:
-            for mutation in call.mutations:
-                found.setdefault(mutation.tensor, []).append((call, mutation))
-        return found
+        return grouped((mutation.tensor, (call, mutation)) for call in self.in_place for mutation in call.mutations)
 
     @cached_property
     def _readers(self) -> dict[int, dict[Callsite | None, list[CallEvent]]]:
@@ -157,11 +144,7 @@ class Accesses(SortedCalls):
             ):
                 continue
             for meta in call.inputs:
-                places = found.get(meta.tensor)
-                if places is None:
-                    found[meta.tensor] = {call.callsite: [call]}
-                    continue
-                known = places.setdefault(call.callsite, [])
+                known = found.setdefault(meta.tensor, {}).setdefault(call.callsite, [])
                 if not known or known[-1] is not call:
                     known.append(call)
         return found
@@ -169,15 +152,7 @@ class Accesses(SortedCalls):
     @cached_property
     def given_to(self) -> dict[int, list[CallEvent]]:
         """The calls that got each tensor, oldest first; queries too."""
-        found: dict[int, list[CallEvent]] = {}
-        for call in self.trace.calls:
-            for meta in call.inputs:
-                known = found.get(meta.tensor)
-                if known is None:
-                    found[meta.tensor] = [call]
-                elif known[-1] is not call:
-                    known.append(call)
-        return found
+        return grouped((tensor, call) for call in self.trace.calls for tensor in {meta.tensor for meta in call.inputs})
 
     def calls_between(self, since: int, until: int) -> Iterator[CallEvent]:
         """Return the calls between two others."""
@@ -191,14 +166,9 @@ class Accesses(SortedCalls):
     def given_twice(self) -> dict[int, CallEvent]:
         """The tensors that one call gave for two of its results, as ``torch.autograd.grad`` does for both summands of a
         sum, and that call."""
-        found: dict[int, CallEvent] = {}
-        for call in self.trace.calls:
-            if len(call.outputs) < 2 or call.kind != "ordinary":
-                continue
-            tensors = [output.tensor for output in call.outputs]
-            if len(set(tensors)) < len(tensors):
-                found.update({tensor: call for tensor in tensors if tensors.count(tensor) > 1})
-        return found
+        giving = (call for call in self.trace.calls if len(call.outputs) > 1 and call.kind == "ordinary")
+        counted = ((call, Counter(output.tensor for output in call.outputs)) for call in giving)
+        return {tensor: call for call, times in counted for tensor, count in times.items() if count > 1}
 
     def first_seen_on(self, tensor: int, storage: int | None) -> int:
         """Index of the first call that met a tensor on a memory; ``set_``, ``.data = …`` and swaps give it another."""
@@ -215,19 +185,11 @@ class Accesses(SortedCalls):
     @cached_property
     def giving_out(self) -> dict[int | None, list[int]]:
         """The calls that let other libraries at a memory (``numpy()``, DLPack), by storage, oldest first."""
-        found: dict[int | None, list[int]] = {}
-        for call in self.doing("gives out memory"):
-            if call.inputs:
-                found.setdefault(call.inputs[0].storage, []).append(call.index)
-        return found
+        return grouped((call.inputs[0].storage, call.index) for call in self.doing("gives out memory") if call.inputs)
 
     def readers(self, tensor: int, after: int, counts: Callable[[Callsite | None], bool]) -> Iterator[CallEvent]:
         """Return the calls after another one that a tensor went into, oldest first; of queries, those that took its
-        values.
-
-        Args:
-            counts: which places count; asked once for each place.
-        """
+        values. Which places count is asked once for each."""
         rest = []
         for site, calls in self._readers.get(tensor, {}).items():
             position = bisect_right(calls, after, key=_INDEX)

@@ -22,13 +22,7 @@ _key = attrgetter("key")
 def folded(
     groups: CallGroups, *, keep: Collection[str] = (), expanded: Collection[str] = (), limit: int = LIMIT
 ) -> FoldedGraph:
-    """Folds a graph.
-
-    Args:
-        groups: what to draw, as :func:`groups_of` gives it.
-        keep: keys of vertices that must be drawn themselves.
-        expanded: keys of folds to open, whatever the limit says.
-    """
+    """Folds a graph; the arguments are those of :class:`.Cut`."""
     return _Folding(Cut(groups, keep=keep, expanded=expanded, limit=limit)).result()
 
 

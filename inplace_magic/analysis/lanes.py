@@ -18,7 +18,6 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
-from inplace_magic.record.memory import Storage
 from inplace_magic.record.places import Callsite
 
 _CALL = attrgetter("call")
@@ -72,11 +71,8 @@ class _Lane:
 
 
 def lanes_of(story: Story, graph: AutogradGraph) -> tuple[Lane, ...]:
-    """Return the lanes of a trace, in the order in which their storages were first met.
-
-    Args:
-        graph: its graph, for the keys of vertices.
-    """
+    """Return the lanes of a trace, in the order in which their storages were first met; `graph` has the keys of
+    vertices."""
     return _Builder(story, graph).lanes(keepings_of(story, graph))
 
 
@@ -109,8 +105,7 @@ class _Builder:
             lane = self.lane(f"S{storage}")
             for keeping in keepings:
                 lane.last = max(lane.last, keeping.call, *keeping.reads)
-        storages = {f"S{storage.storage}": storage for storage in trace.storages}
-        return tuple([self.frozen(key, lane, storages.get(key), kept) for key, lane in self.found.items()])
+        return tuple([self.frozen(key, lane, kept) for key, lane in self.found.items()])
 
     def lane(self, key: str) -> _Lane:
         lane = self.found.get(key)
@@ -208,9 +203,10 @@ class _Builder:
             mark = Mark(foreign.noticed, "unseen", site=foreign.callsite)
             self.lane(f"S{foreign.storage}").marks.append(mark)
 
-    def frozen(self, key: str, lane: _Lane, storage: Storage | None, keepings: dict[int, list[Keeping]]) -> Lane:
+    def frozen(self, key: str, lane: _Lane, keepings: dict[int, list[Keeping]]) -> Lane:
         number = int(key[1:]) if key[0] == "S" else None
         kept = keepings.get(number, []) if number is not None else []
+        storage = self.story.storages.get(number) if number is not None else None
         born = storage.born if storage is not None else None
         ended = storage.ended if storage is not None else None
         marks = lane.marks

@@ -114,11 +114,7 @@ _keeping = filled(Keeping)
 
 
 def keepings_of(story: Story, graph: AutogradGraph) -> dict[int, list[Keeping]]:
-    """Return the keepings of every storage, in the order in which they began.
-
-    Args:
-        graph: its graph, for the keys of vertices.
-    """
+    """Return the keepings of every storage, in the order in which they began; `graph` has the keys of vertices."""
     vertices = {(target, name): source for source, target, kind, name in graph.edges if kind == "saved"}
     failed = _failed(story)
     found: dict[tuple[int, int], Keeping] = {}

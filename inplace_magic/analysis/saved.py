@@ -84,8 +84,7 @@ def tensors_of_saved(trace: Trace) -> tuple[int | None, ...]:
 
 def kept_for_backward(story: Story) -> tuple[Kept, ...]:
     """Return every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes."""
-    trace, nodes, calls = story.trace, story.nodes, story.calls
-    storages = {storage.storage: storage for storage in trace.storages}
+    trace, nodes, calls, storages = story.trace, story.nodes, story.calls, story.storages
     keepers: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for storage_of, number in dict.fromkeys((saved.storage, saved.node) for saved in trace.saved):
         if storage_of is not None and number in nodes:

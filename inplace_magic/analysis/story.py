@@ -20,6 +20,7 @@ from inplace_magic.analysis.writes import Writes
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.grouped import grouped
+from inplace_magic.record.memory import Storage
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.refusal import Refusal
@@ -126,11 +127,8 @@ class Story(Writes):
     @cached_property
     def data_of(self) -> dict[int, list[int]]:
         """The tensors that ``.data`` gave of a tensor without memory of its own, as under ``torch.func``."""
-        found: dict[int, list[int]] = {}
-        for call in self.doing("gives data"):
-            if call.inputs and call.inputs[0].storage is None:
-                found.setdefault(call.inputs[0].tensor, []).extend(meta.tensor for meta in call.outputs)
-        return found
+        giving = (call for call in self.doing("gives data") if call.inputs and call.inputs[0].storage is None)
+        return grouped((call.inputs[0].tensor, meta.tensor) for call in giving for meta in call.outputs)
 
     def name_of_saved(self, saved: SavedTensor) -> str | None:
         """Return a name for what was saved: its own, else that of a tensor on the same version counter."""
@@ -145,10 +143,7 @@ class Story(Writes):
     @cached_property
     def nodes_of_functions(self) -> dict[str, frozenset[int]]:
         """The nodes of custom functions, by the function's name."""
-        found: dict[str, set[int]] = {}
-        for node in self.trace.nodes:
-            if node.function is not None:
-                found.setdefault(node.function, set()).add(node.node)
+        found = grouped((node.function, node.node) for node in self.trace.nodes if node.function is not None)
         return {name: frozenset(nodes) for name, nodes in found.items()}
 
     @cached_property
@@ -185,8 +180,12 @@ class Story(Writes):
 
     def maker_of_storage(self, storage: int | None) -> CallEvent | None:
         """Return the call that made a storage; None when it existed before the watch or was never seen being made."""
-        born = self._births.get(storage) if storage is not None else None
-        return self.calls.get(born) if born is not None else None
+        made = self.storages.get(storage) if storage is not None else None
+        return self.calls.get(made.born) if made is not None and made.born is not None else None
+
+    @cached_property
+    def storages(self) -> dict[int, Storage]:
+        return {storage.storage: storage for storage in self.trace.storages}
 
     @cached_property
     def ended(self) -> dict[int, int]:
@@ -203,10 +202,6 @@ class Story(Writes):
         maker = self.maker_of_storage(mutation.storage)
         named = any(is_gradient(name) for name in self.names.get(mutation.tensor, ()))
         return named or (maker is not None and maker.index in self.backwards)
-
-    @cached_property
-    def _births(self) -> dict[int, int | None]:
-        return {storage.storage: storage.born for storage in self.trace.storages}
 
     def refusals(self) -> Iterator[tuple[CallEvent | None, Refusal]]:
         """Yield every refusal of the framework that a call met, and the block's own when no recorded call met it.

@@ -22,7 +22,7 @@ from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
-LANES = 12
+LANES = 10
 """Lanes that are shown; of more than these a sixth fewer, since some are left out anyway."""
 COLUMNS = 72
 ROOMY = 30

@@ -38,23 +38,16 @@ class Writes(Backwards, KnownNames):
         if storage is None:
             return []
         if storage not in self._writes_to_memory:
-            if storage not in self.writes_to_storage and not self._is_written_unseen(storage):
-                return []
             found = [write_by(call, mutation) for call, mutation in self.writes_to_storage.get(storage, ())]
             counters = self._counters_on.get(storage, ()) if self.trace.unseen else ()
             added = self.added_to.get(storage, ())
-            met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
-            unseen = [self._unseen(self.trace.unseen[place]) for place in met]
+            unseen = (self._unseen(each) for counter in counters for each in self._unseen_on.get(counter, ()))
             found += [write for write in unseen if write.at not in added]
             found += [write_of(None, None, at, site=self.calls[at].callsite) for at in added]
             foreign = self.foreign_writes.get(storage, ())
             found += [write_of(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
-            self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
+            self._writes_to_memory[storage] = sorted(found, key=_AT)
         return self._writes_to_memory[storage]
-
-    def _is_written_unseen(self, storage: int) -> bool:
-        """True if it may have been, or been added to by a backward."""
-        return bool(self.trace.unseen) or storage in self.added_to or storage in self.foreign_writes
 
     def name_written_by(self, write: Write) -> str | None:
         """Return the variable as the writing line says it; None where nobody saw which call wrote."""
@@ -65,12 +58,8 @@ class Writes(Backwards, KnownNames):
     @cached_property
     def writing_in(self) -> dict[Whose, list[tuple[Callsite, CallEvent]]]:
         """The lines and the calls that wrote in place, by the function of the line."""
-        found: dict[Whose, list[tuple[Callsite, CallEvent]]] = {}
-        for call in self.in_place:
-            site = call.callsite
-            if site is not None:
-                found.setdefault(site.whose, []).append((site, call))
-        return found
+        placed = ((site, call) for call in self.in_place if (site := call.callsite) is not None)
+        return grouped((site.whose, (site, call)) for site, call in placed)
 
     @cached_property
     def added_to(self) -> dict[int, list[int]]:
@@ -100,9 +89,8 @@ class Writes(Backwards, KnownNames):
         return {}
 
     @cached_property
-    def _unseen_on(self) -> dict[int | None, list[int]]:
-        """Places in the list of unseen writes, by counter."""
-        return grouped((entry.counter, place) for place, entry in enumerate(self.trace.unseen))
+    def _unseen_on(self) -> dict[int | None, list[UnseenWrite]]:
+        return grouped((entry.counter, entry) for entry in self.trace.unseen)
 
     @cached_property
     def _counters_on(self) -> dict[int | None, set[int | None]]:
@@ -112,9 +100,9 @@ class Writes(Backwards, KnownNames):
         return found
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
-        """Return the first call before call `before` that gave a tensor as a new one; ``module.to(device)`` gives the
-        very parameters that it got where they are there already. What call `before` runs within gave nothing yet: a
-        hook writes the gradient that ``torch.autograd.grad`` will give."""
+        """Return the first call before call `before` that gave a tensor as a new one; ``p.to(device)`` and
+        ``torch.autograd.grad(y, x, v)`` may give the very tensor that they got. What call `before` runs within gave
+        nothing yet: a hook writes the gradient that ``torch.autograd.grad`` will give."""
         call = self._made.get(tensor)
         return call if call is not None and call.index < before and not self._runs_within(before, call) else None
 
@@ -129,7 +117,7 @@ class Writes(Backwards, KnownNames):
         found: dict[int, CallEvent] = {}
         for call in self.trace.calls:
             if call.kind in ("ordinary", "view"):
-                given = [meta.tensor for meta in call.inputs] if call.kind == "view" else ()
+                given = {meta.tensor for meta in call.inputs}
                 for output in call.outputs:
                     if output.tensor not in given:
                         found.setdefault(output.tensor, call)

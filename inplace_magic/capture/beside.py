@@ -19,18 +19,8 @@ from typing import Any
 
 _OF_THE_HOUSE = frozenset(
     (
-        *(
-            "IPython",
-            "ipykernel",
-            "jupyter_client",
-            "zmq",
-            "tornado",
-            "traitlets",
-            "debugpy",
-            "pydevd",
-            "_pydev_bundle",
-        ),
-        *("_pydevd_bundle", "tqdm", "torch", "execnet", "wandb", "tensorboard", "tensorboardX"),
+        *("IPython", "ipykernel", "jupyter_client", "zmq", "tornado", "traitlets", "debugpy", "pydevd"),
+        *("_pydev_bundle", "_pydevd_bundle", "tqdm", "torch", "execnet", "wandb", "tensorboard", "tensorboardX"),
     )
 )
 """Packages whose own threads run no user code: a kernel's, a debugger's, a progress bar's."""

@@ -10,7 +10,14 @@ from itertools import chain
 import torch
 
 from inplace_magic.capture.frozen.calls import Freezer
-from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages, position
+from inplace_magic.capture.frozen.maps import (
+    among_kept,
+    frozen_nodes,
+    frozen_ops,
+    frozen_saved,
+    frozen_storages,
+    position,
+)
 from inplace_magic.capture.frozen.writes import (
     frozen_foreign,
     frozen_unseen,
@@ -21,12 +28,9 @@ from inplace_magic.capture.frozen.writes import (
 from inplace_magic.capture.graph.pending import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
-from inplace_magic.capture.nodes import NodeMap
 from inplace_magic.capture.past.packed import once_each
 from inplace_magic.capture.recorder import Recorder
-from inplace_magic.capture.torch.flagged import inplace_modules
-from inplace_magic.capture.torch.module_names import module_names
-from inplace_magic.capture.witness import SharedMemory
+from inplace_magic.capture.torch.modules import inplace_modules, module_names
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.blindness import (
     FORGOTTEN,
@@ -63,8 +67,7 @@ def frozen_trace(
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
     pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
-    library = recorder.sites.library_expressions(sources)
-    freezer = Freezer(sites, recorder.sites.modules, library, log.dropped, log.uncertain, log.repeats)
+    freezer = Freezer(log, sites, recorder.sites.modules, recorder.sites.library_expressions(sources))
     packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
@@ -75,14 +78,16 @@ def frozen_trace(
     calls = tuple(once_each(made, "index"))
     records = once_each(chain(packed.nodes(), nodes.records), "serial")
     storages = once_each(chain(packed.storages(), identity.storages), "serial")
-    op_numbers, readings = log.op_numbers, recorder.meter.readings
+    blocks, readings = frozen_storages(storages), recorder.meter.readings
     if log.forgotten_ops:
-        readings = [replace(each, op=position(op_numbers, each.op)) for each in readings]
+        kept = log.op_numbers
+        blocks = among_kept(blocks, kept)
+        readings = [replace(each, op=position(kept, each.op)) for each in readings]
     return Trace(
         calls=calls,
         nodes=frozen_nodes(records, pending),
         saved=frozen_saved(records),
-        storages=frozen_storages(storages, op_numbers),
+        storages=tuple(blocks),
         readings=tuple(readings),
         backwards=tuple(log.backwards),
         idle_steps=tuple([replace(step, callsite=site_at(site, sites)) for site, step in log.idle_steps]),
@@ -105,10 +110,7 @@ def frozen_trace(
         blindness=(
             *_not_seen(log, sites),
             *blindness,
-            *_not_checked(identity.shared),
-            *_not_looked_at(nodes, sites),
-            *_not_kept(log, options),
-            *_not_noted(recorder),
+            *_limits_reached(recorder, options, sites),
             *not_followed(log.beside, sources),
         ),
         threads_started=log.beside.threads,
@@ -130,17 +132,6 @@ def _telling(
             yield replace(entry, callsite=site_at(site, sites))
 
 
-def _not_checked(shared: SharedMemory) -> Iterator[str]:
-    if shared.too_large:
-        total = sum(record.nbytes for record in shared.too_large.values())
-        yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
-
-
-def _not_looked_at(nodes: NodeMap, sites: list[Callsite]) -> Iterator[str]:
-    if nodes.unread and nodes.unread_from is not None:
-        yield TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
-
-
 _MOST_TOLD = 6
 """Most lines of unwatched work that are reported one by one."""
 
@@ -157,7 +148,13 @@ def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
         yield NOT_SEEN_MORE.format(count=f"{len(told) - _MOST_TOLD:,}")
 
 
-def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
+def _limits_reached(recorder: Recorder, options: WatchOptions, sites: list[Callsite]) -> Iterator[str]:
+    log, nodes, shared = recorder.log, recorder.nodes, recorder.identity.shared
+    if shared.too_large:
+        total = sum(record.nbytes for record in shared.too_large.values())
+        yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
+    if nodes.unread and nodes.unread_from is not None:
+        yield TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
     if log.no_room:
         yield NO_ROOM
     if log.light:
@@ -165,8 +162,5 @@ def _not_kept(log: Log, options: WatchOptions) -> Iterator[str]:
     if log.forgotten:
         yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.ran:,}", limit=f"{options.max_events:,}")
         yield NOT_JUDGED
-
-
-def _not_noted(recorder: Recorder) -> Iterator[str]:
-    if recorder.log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
+    if log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
         yield NAMES_LIMITED

@@ -175,7 +175,7 @@ class IdentityMap:
         return fitting[0] if len(fitting) == 1 else None
 
     def live(self) -> list[tuple[torch.Tensor, TensorRecord]]:
-        """Return the registered tensors that are alive now; for the end of the watch."""
+        """Return the registered tensors that are alive now."""
         found = []
         self.bury()
         for record in list(self.tensors.values()):
@@ -200,7 +200,8 @@ class IdentityMap:
                 return live.record
             self.bury()  # that one died since the queue was read
         nbytes, device, resizable = describe_memory.storage_facts(untyped)
-        twin = None if resizable else self._same_memory(untyped)
+        address = None if resizable else describe_memory.storage_address(untyped)
+        twin = self.storage_at(address, untyped.device) if address else None  # NumPy or DLPack handed it in once more
         if twin is not None:
             another = self._live_storages[key] = AnotherStorageObject(untyped, self._died)
             another.key, another.record = key, twin
@@ -265,10 +266,9 @@ class IdentityMap:
 
     def look_at_size(self, tensor: torch.Tensor, call: int | None, op: int | None = None) -> None:
         """Notes when the storage of a tensor has another size than when it was last looked at."""
-        untyped = describe.storage(tensor)
-        live = self._live_storages.get(id(untyped)) if untyped is not None else None
-        if live is not None and live() is untyped:
-            _note_size(live.record, untyped, call, op)
+        record = self.known_storage_of(tensor)
+        if record is not None:
+            _note_size(record, describe.storage(tensor), call, op)
 
     def look_at_all_sizes(self) -> None:
         """As :meth:`look_at_size`, for every storage. What ``untyped_storage().resize_()`` did is seen by no probe; it
@@ -279,12 +279,6 @@ class IdentityMap:
             untyped = live()
             if untyped is not None:
                 _note_size(live.record, untyped, call if call >= 0 else None, last_op)
-
-    def _same_memory(self, untyped: Any) -> StorageRecord | None:
-        """Return the live storage that already has the memory which NumPy or DLPack handed in under another storage
-        object."""
-        address = describe_memory.storage_address(untyped)
-        return self.storage_at(address, untyped.device) if address else None
 
     def storage_at(self, address: int, device: torch.device) -> StorageRecord | None:
         """Return the live storage that has the memory at an address."""

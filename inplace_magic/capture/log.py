@@ -4,53 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
 from inplace_magic.capture.records import Observation
-from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.record.autograd import AddedTo, Backward, IdleStep, Registration
-from inplace_magic.record.events import Dropped, Kind, Region
+from inplace_magic.record.events import Dropped
 from inplace_magic.record.names import KeptByHook
 
 RawCall = tuple[Any, ...]
-"""A :class:`ClosedCall` in one flat tuple: its fields up to `sequence`, how many inputs and outputs it has, these, and
-five entries for each mutation."""
+"""One call after it ran, numbers only, in one flat tuple: its number, the function's facts, kind, number of the place,
+error, number of the parent, whether gradients were recorded, autograd's sequence number, how many inputs and outputs it
+has, these as observations, and :data:`EACH` entries for each mutation."""
 
+FACTS: Final = 1
+SITE: Final = 3
 COUNTS: Final = 8
 HEAD: Final = 10
 EACH: Final = 5
-FACTS: Final = 1
-SITE: Final = 3
+"""The tensor afterwards, its version before, its values before and after, and the elements written."""
 
 
-class ClosedCall(NamedTuple):
-    """One call after it ran: numbers only."""
-
-    number: int
-    facts: FunctionFacts
-    kind: Kind
-    site: int | None
-    error: str | None
-    parent: int | None
-    grad_enabled: bool
-    sequence: int
-    inputs: tuple[Observation, ...]
-    outputs: tuple[Observation, ...]
-    mutations: tuple[tuple[Observation, int | None, Any, Any, Region | None], ...]
-    """(tensor afterwards, version before, values before, values after, elements written)."""
+def inputs_of(raw: RawCall) -> tuple[Observation, ...]:
+    """Return what a call was given."""
+    return raw[HEAD : HEAD + raw[COUNTS]]
 
 
-def closed_call(raw: RawCall) -> ClosedCall:
-    """Return the call, to be read with ease."""
-    inputs = HEAD + raw[COUNTS]
-    outputs = inputs + raw[COUNTS + 1]
-    return ClosedCall._make((*raw[:COUNTS], raw[HEAD:inputs], raw[inputs:outputs], mutations_of(raw)))
+def outputs_of(raw: RawCall) -> tuple[Observation, ...]:
+    """Return what it gave."""
+    return raw[HEAD + raw[COUNTS] : HEAD + raw[COUNTS] + raw[COUNTS + 1]]
 
 
 def mutations_of(raw: RawCall) -> Any:
-    """What stands in :attr:`ClosedCall.mutations`."""
+    """Return the entries of each mutation."""
     first = HEAD + raw[COUNTS] + raw[COUNTS + 1]
     return tuple([raw[i : i + EACH] for i in range(first, len(raw), EACH)])
 
@@ -60,19 +47,8 @@ RawOp = tuple[Any, ...]
 ``~serial``, wrote, and of its outputs): plain numbers in one tuple, so that the garbage collector soon drops it."""
 
 ACCESSES: Final = 3
-"""Position in a :data:`RawOp` of the end of its accesses."""
-
-_FIRST_ACCESS = 4
-
-
-def accesses_of(op: RawOp) -> tuple[int, ...]:
-    """Return the operator's reads and writes."""
-    return op[_FIRST_ACCESS : op[ACCESSES]]
-
-
-def outputs_of(op: RawOp) -> tuple[int, ...]:
-    """What it gave."""
-    return op[op[ACCESSES] :]
+FIRST_ACCESS: Final = 4
+"""Positions in a :data:`RawOp` of the end of its accesses, and of the first of them."""
 
 
 _MOST_REGISTRATIONS = 10_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 
 from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
@@ -39,11 +37,6 @@ class Observer:
         self._nodes = nodes
         self.site: int | None = None
         """The place of the call that is being looked at, or of the last one; None at the beginning of a block."""
-
-    def first_look(self, tensor: torch.Tensor) -> Observation:
-        """Return a tensor that has no record yet, before the call that got it."""
-        identity = self._identity
-        return self.look(tensor, identity.enter(tensor, identity.storage_of(tensor)), None, direct=False)
 
     def look(self, tensor: torch.Tensor, record: TensorRecord, call: OpenCall | None, *, direct: bool) -> Observation:
         """Return the tensor as it is now.
@@ -111,7 +104,7 @@ class Observer:
 
     def look_at_moved(self) -> None:
         """Looks at every tensor written since its last look, so that nothing that runs next is taken for the writer."""
-        for tensor, record in self._live():
+        for tensor, record in self._identity.live():
             if describe.version(tensor) != record.counter.version:
                 self.look(tensor, record, None, direct=False)
 
@@ -120,7 +113,7 @@ class Observer:
         were."""
         counters = {seen[RECORD].counter for seen in known}
         found = []
-        for tensor, record in self._live():
+        for tensor, record in self._identity.live():
             counter = record.counter
             if counter in counters or describe.version(tensor) == counter.version:
                 continue
@@ -155,12 +148,6 @@ class Observer:
         for storage in storages:
             beside = self._log.beside.others()
             self._log.foreign.append(RawForeignWrite(storage.serial, self._log.begun, after_site, site, beside))
-
-    def _live(self) -> Iterator[tuple[torch.Tensor, TensorRecord]]:
-        for record in list(self._identity.tensors.values()):
-            tensor = record()
-            if tensor is not None:
-                yield tensor, record
 
     def _number(self, grad_fn: object, call: OpenCall | None) -> int:
         nodes = self._nodes

@@ -120,11 +120,12 @@ class Recorder:
             observer.look_at_shared(site)
         observer.site = site
         call.before = before = []
-        known = self.identity.tensors
+        identity, known = self.identity, self.identity.tensors
         for tensor in tensors:
             record = known.get(id(tensor))
             if record is None:
-                before.append(observer.first_look(tensor))
+                record = identity.enter(tensor, identity.storage_of(tensor))
+                before.append(observer.look(tensor, record, None, direct=False))
                 continue
             latest = record.latest
             try:  # as `describe.version`, whose call costs more than its answer

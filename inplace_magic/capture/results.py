@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.observer import Observer
@@ -19,7 +20,7 @@ from inplace_magic.capture.records import (
     PassingStorage,
     TensorRecord,
 )
-from inplace_magic.capture.running import FEW, OpenCall, Written, gives, written_region
+from inplace_magic.capture.running import FEW, OpenCall, Written, gives
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
 from inplace_magic.record.blindness import MAY_HAVE_SKIPPED
@@ -75,8 +76,9 @@ class Results:
                 if not call.values:
                     call.values = {}
                 call.values[id(tensor)] = values
-        if facts.sets_item and call.before:
-            call.region = written_region(call.before[0], args)
+        if facts.sets_item and call.before and len(args) > 1:
+            layout = call.before[0][LAYOUT]
+            call.region = basic_index_region(layout.shape, layout.strides, layout.offset, args[1])
         if facts.dropped is not None:
             dropped = facts.dropped(args, kwargs)
             if dropped is not None:

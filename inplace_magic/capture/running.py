@@ -8,9 +8,8 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.graph.backward import Before
-from inplace_magic.capture.records import LAYOUT, Observation, TensorRecord
+from inplace_magic.capture.records import Observation, TensorRecord
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.record.events import Region
 
@@ -95,11 +94,3 @@ def gives(call: OpenCall, tensor: torch.Tensor) -> bool:
         if tensor is other:
             return True
     return False
-
-
-def written_region(seen: Observation, args: tuple[Any, ...]) -> Region | None:
-    """What ``seen[args[1]] = …`` writes; None where that is not known."""
-    layout = seen[LAYOUT]
-    if len(args) < 2 or layout.shape is None or layout.strides is None or layout.offset is None:
-        return None
-    return basic_index_region(tuple(layout.shape), layout.strides, layout.offset, args[1])

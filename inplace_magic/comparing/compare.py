@@ -103,7 +103,8 @@ def run_comparison(
         CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
-    from inplace_magic.rerun.run import Runner, unprinted
+    from inplace_magic.rerun.program import unprinted
+    from inplace_magic.rerun.run import Runner
 
     quiet = quiet or unprinted
     flags = (False, True) if flip else (None, None)

@@ -81,7 +81,7 @@ class Rule:
         return self.code or self.module.rpartition(".")[2].replace("_", "-")
 
 
-def row(
+def rule_of(
     code: str, severity: Severity, check: Callable[[Story], Iterable[Hazard]], *ways: Way, gives_way: bool = False
 ) -> Rule:
     """Return the rule of one code of a mechanism.

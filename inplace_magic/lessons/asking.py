@@ -10,6 +10,7 @@ from inplace_magic.errors import OptionError
 from inplace_magic.language import _
 from inplace_magic.lessons.course import exercise, judge_of
 from inplace_magic.lessons.exercise import Feedback
+from inplace_magic.lessons.judging import NotYet
 
 
 def check(key: str, *answers: Any) -> Feedback:
@@ -42,7 +43,10 @@ def check(key: str, *answers: Any) -> Feedback:
                 ).format(key=key),
             ),
         )
-    return judge(*answers)
+    try:
+        return judge(*answers)
+    except NotYet as early:
+        return early.feedback
 
 
 def hint(key: str, number: int = 1) -> Feedback:

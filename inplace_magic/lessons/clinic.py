@@ -18,20 +18,6 @@ from inplace_magic.lessons.telling import spot, writes_to
 KEEP = [[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
 
 
-def _why_attack(run: Attempt) -> str:
-    """The name `noise` went on to another tensor, which is no leaf."""
-    made = [
-        c for c in run.report.calls if c.kind == "ordinary" and c.callsite is not None and "noise =" in c.callsite.text
-    ]
-    made = [c for c in made if c.outputs and c.inputs and c.callsite is not None and "zeros" not in c.callsite.text]
-    if not made:
-        return ""
-    return _(
-        "{call} made a new tensor and bound the name to it. Only leaves collect gradients, and in the next "
-        "round `noise` is a tensor that gets none. The new values have to go into the leaf itself."
-    ).format(call=spot(made[-1]))
-
-
 def _critic_inputs() -> tuple[Any, ...]:
     critic = filled(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1)))
     return critic, numbers(4, 2, seed=7), numbers(4, 2, seed=8) + 1, torch.optim.SGD(critic.parameters(), lr=0.1)
@@ -87,7 +73,6 @@ PATIENTS: dict[str, Program] = {
     "10.2": Program(
         inputs=lambda: (numbers(4), numbers(4, 2, seed=1), 0.1),
         run=lambda function, *inputs: {"noise": function(*inputs)},
-        why=_why_attack,
     ),
     "10.3": Program(
         inputs=lambda: (numbers(3, 4), numbers(4, 4, seed=1, size=0.5, grad=True), numbers(3, 2, seed=2)),

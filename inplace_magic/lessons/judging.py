@@ -7,7 +7,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.running import Attempt
+from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, findings_of, what_happened
 
 
@@ -28,9 +28,12 @@ def wrong(*sentences: str, run: Attempt | None = None) -> Feedback:
     return Feedback("wrong", _("Not yet."), (*sentences, *findings_of(run.report)), what_happened(run.report))
 
 
-def rounded(tensor: Any) -> Any:
-    """The values of a tensor to four digits; None for none."""
-    return None if tensor is None else [round(value, 4) for value in tensor.flatten().tolist()]
+def numbers_of(tensor: Any) -> str:
+    """The values of a tensor, to three digits, for a sentence; "`None`" for none."""
+    if tensor is None:
+        return "`None`"
+    rounded = (tensor.detach().double() * 1000).round() / 1000 + 0.0
+    return f"`{rounded.tolist()}`"
 
 
 def raised(run: Attempt) -> Feedback:
@@ -44,25 +47,46 @@ def raised(run: Attempt) -> Feedback:
     return wrong(_("Your code raised `{error}`.").format(error=first), run=run)
 
 
-def not_a_program(run: Attempt) -> Feedback | None:
-    """What is wrong with a run that did not write a tensor and return its variables by name; None for one that did."""
+class NotYet(Exception):
+    """Ends a judge early, with what is said of the answer."""
+
+    def __init__(self, feedback: Feedback) -> None:
+        super().__init__(feedback)
+        self.feedback = feedback
+
+
+def succeeded(run: Attempt) -> Attempt:
+    """The run, unless it raised.
+
+    Raises:
+        NotYet: it did.
+    """
     if run.error is not None:
-        return raised(run)
+        raise NotYet(raised(run))
+    return run
+
+
+def run_of_program(program: Callable[[], Any]) -> Attempt:
+    """A run that wrote a tensor and returned its variables by name.
+
+    Raises:
+        NotYet: it did something else.
+    """
+    run = succeeded(attempt(program))
     if not isinstance(run.result, dict) or not calls_that_write(run.report):
-        return wrong(
-            _("`program` was changed: it must write a tensor in place and return its variables by name."), run=run
-        )
-    return None
+        text = _("`program` was changed: it must write a tensor in place and return its variables by name.")
+        raise NotYet(wrong(text, run=run))
+    return run
 
 
-def strangers(functions: Sequence[Callable[..., Any]], answer: Collection[str]) -> Feedback | None:
-    """A wrong answer when it names what is not among the functions; else None."""
+def refuse_strangers(functions: Sequence[Callable[..., Any]], answer: Collection[str]) -> None:
+    """Look for names in an answer that are not among the functions.
+
+    Raises:
+        NotYet: there is one.
+    """
     names = [function.__name__ for function in functions]
     strange = sorted({str(each) for each in answer} - set(names))
-    if not strange:
-        return None
-    return wrong(
-        _("There is no function `{name}` here; there are {names}.").format(
-            name=strange[0], names=", ".join(f"`{name}`" for name in names)
-        )
-    )
+    if strange:
+        text = _("There is no function `{name}` here; there are {names}.")
+        raise NotYet(wrong(text.format(name=strange[0], names=", ".join(f"`{name}`" for name in names))))

@@ -7,16 +7,13 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import not_a_program, raised, right, wrong
+from inplace_magic.lessons.judging import right, run_of_program, succeeded, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
 
 
 def who_holds_fives(program: Callable[[], Any], answer: Collection[str]) -> Feedback:
-    run = attempt(program)
-    changed = not_a_program(run)
-    if changed is not None:
-        return changed
+    run = run_of_program(program)
     holds = {name for name, tensor in run.result.items() if bool((tensor == 5).all())}
     given = set(answer)
     strange = sorted(given - run.result.keys())
@@ -51,9 +48,7 @@ def bumped(bump: Callable[[Any], Any]) -> Feedback:
 
     x = torch.tensor([3.0, 4.0, 5.0])
     given, view = x.tolist(), x[1:]
-    run = attempt(bump, x)
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt(bump, x))
     if x.tolist() != [value + 1 for value in given]:
         if x.tolist() == given:
             return wrong(

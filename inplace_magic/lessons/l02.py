@@ -7,7 +7,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.judging import right, succeeded, wrong
 from inplace_magic.lessons.running import attempt
 from inplace_magic.lessons.telling import calls_that_write, doings_of, line_of, spot, what_happened
 from inplace_magic.record.events import CallEvent
@@ -25,9 +25,7 @@ def name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> 
                 answer=strange[0], kinds=", ".join(f'`"{kind}"`' for kind in KINDS)
             )
         )
-    run = attempt(program, torch.tensor([[-3.0, -2.0, -1.0], [0.0, 1.0, 2.0]]))
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt(program, torch.tensor([[-3.0, -2.0, -1.0], [0.0, 1.0, 2.0]])))
     rows = what_happened(run.report)
     of_line = {line: _deciding(run.report.calls, line) for line in answer}
     lost = [line for line, call in of_line.items() if call is None]
@@ -50,26 +48,19 @@ def _deciding(calls: list[CallEvent], line: int) -> CallEvent | None:
 
 
 def _kind_of(call: CallEvent, doings: str) -> str:
-    if call.kind == "view":
-        return _("{call} is a view: {doings}. It is another tensor, and the memory was there already.").format(
-            call=spot(call), doings=doings
-        )
-    if call.kind == "in-place":
-        return _("{call} is in-place: {doings}. It wrote into a tensor that existed already.").format(
-            call=spot(call), doings=doings
-        )
-    return _("{call} is ordinary: {doings}. It took new memory, and wrote into no existing tensor.").format(
-        call=spot(call), doings=doings
-    )
+    text = {
+        "ordinary": _("{call} is ordinary: {doings}. It took new memory, and wrote into no existing tensor."),
+        "view": _("{call} is a view: {doings}. It is another tensor, and the memory was there already."),
+        "in-place": _("{call} is in-place: {doings}. It wrote into a tensor that existed already."),
+    }[call.kind]
+    return text.format(call=spot(call), doings=doings)
 
 
 def doubled(double_first_column: Callable[[Any], Any]) -> Feedback:
     import torch
 
     m = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
-    run = attempt(double_first_column, m)
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt(double_first_column, m))
     if m.tolist() != [[2.0, 2.0, 3.0], [8.0, 5.0, 6.0]]:
         if not calls_that_write(run.report):
             return wrong(_("The matrix is as it was: none of your calls was in-place."), run=run)

@@ -7,7 +7,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import raised, right, strangers, wrong
+from inplace_magic.lessons.judging import refuse_strangers, right, succeeded, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, is_copy, maker_of, spot, writes_to
 from inplace_magic.record.events import CallEvent
@@ -16,16 +16,12 @@ from inplace_magic.record.events import CallEvent
 def who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
     import torch
 
-    unknown = strangers(functions, answer)
-    if unknown is not None:
-        return unknown
+    refuse_strangers(functions, answer)
     wrongly: list[str] = []
     writers: list[str] = []
     for function in functions:
         x = torch.tensor([-1.0, 2.0])
-        run = attempt(function, x)
-        if run.error is not None:
-            return raised(run)
+        run = succeeded(attempt(function, x))
         writes = bool(writes_to(run.report, x))
         sentence = _what_it_wrote(function.__name__, run, writes, x)
         if writes != (function.__name__ in answer):
@@ -59,9 +55,7 @@ def keep_one(block: Callable[[], Any]) -> Feedback:
         for parameter in layers.parameters():
             parameter.fill_(-1.0 if parameter.dim() > 1 else 1.0)
     x = torch.tensor([[[[-2.0, 3.0]]]])
-    run = attempt(layers, x)
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt(layers, x))
     own = calls_that_write(run.report)
     guilty = writes_to(run.report, x)
     if guilty:

@@ -8,7 +8,7 @@ from typing import Any
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, listed
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import raised, right, rounded, strangers, wrong
+from inplace_magic.lessons.judging import numbers_of, refuse_strangers, right, succeeded, wrong
 from inplace_magic.lessons.running import Attempt, attempt_with_backward
 from inplace_magic.lessons.telling import calls_that_write, findings_of, is_copy, notes_of, own_calls, spot
 
@@ -17,9 +17,7 @@ CALLS, MAY_WRITE = 5, 2
 
 
 def which_raise(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
-    unknown = strangers(functions, answer)
-    if unknown is not None:
-        return unknown
+    refuse_strangers(functions, answer)
     runs = {function.__name__: attempt_with_backward(function, _input()) for function in functions}
     off = [name for name, run in runs.items() if (run.error is not None) != (name in answer)]
     if off:
@@ -50,23 +48,19 @@ def chained(chain: Callable[[Any], Any]) -> Feedback:
     import torch
 
     given, x = _input(), _input()
-    run = attempt_with_backward(chain, given)
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt_with_backward(chain, given))
     meant: Any = torch.exp(torch.sin(x + 2) + 1) * 3
     meant.sum().backward()
     result, gradient = run.result, given.grad
     if not torch.equal(result, meant):
         return wrong(
-            _("The result is {found} and should be {meant}.").format(
-                found=f"`{rounded(result)}`", meant=f"`{rounded(meant)}`"
-            ),
+            _("The result is {found} and should be {meant}.").format(found=numbers_of(result), meant=numbers_of(meant)),
             run=run,
         )
     if gradient is None or x.grad is None or not torch.allclose(gradient, x.grad):
         return wrong(
             _("The result is right, and the gradient is not: {found} instead of {meant}, without any error.").format(
-                found=f"`{rounded(gradient)}`", meant=f"`{rounded(x.grad)}`"
+                found=numbers_of(gradient), meant=numbers_of(x.grad)
             ),
             run=run,
         )

@@ -7,8 +7,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import raised, right, wrong
-from inplace_magic.lessons.repairs import numbers_of
+from inplace_magic.lessons.judging import numbers_of, right, succeeded, wrong
 from inplace_magic.lessons.running import attempt
 from inplace_magic.lessons.telling import calls_that_write, findings_of, spot
 from inplace_magic.report import Report
@@ -23,9 +22,7 @@ def stepped(sgd_step: Callable[..., Any]) -> Feedback:
     parameters = [torch.tensor(values, requires_grad=True) for values in old]
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = torch.tensor(gradient)
-    run = attempt(sgd_step, parameters, LR)
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt(sgd_step, parameters, LR))
     if findings_of(run.report):
         return wrong(_("The report on your version still has a finding."), run=run)
     for parameter, values, gradient in zip(parameters, old, gradients, strict=True):

@@ -7,16 +7,13 @@ from typing import Any
 
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import not_a_program, right, wrong
-from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.judging import right, run_of_program, wrong
+from inplace_magic.lessons.running import Attempt
 from inplace_magic.lessons.telling import calls_that_write, facts_of, spot
 
 
 def versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback:
-    run = attempt(program)
-    changed = not_a_program(run)
-    if changed is not None:
-        return changed
+    run = run_of_program(program)
     if not isinstance(answer, Mapping) or answer.keys() != run.result.keys():
         names = ", ".join(f"`{name}`" for name in run.result)
         return wrong(_("Give one number for each of {names}, as in the cell.").format(names=names))

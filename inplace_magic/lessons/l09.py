@@ -9,8 +9,7 @@ from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import raised, right, strangers, wrong
-from inplace_magic.lessons.repairs import numbers_of
+from inplace_magic.lessons.judging import numbers_of, refuse_strangers, right, succeeded, wrong
 from inplace_magic.lessons.running import Attempt, attempt, attempt_with_backward
 from inplace_magic.lessons.telling import calls_that_write, notes_of, spot, writes_to
 from inplace_magic.render import words
@@ -19,18 +18,13 @@ from inplace_magic.render import words
 def which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
     from inplace_magic.lessons.inputs import numbers
 
-    unknown = strangers(functions, answer)
-    if unknown is not None:
-        return unknown
+    refuse_strangers(functions, answer)
     runs = {
-        function.__name__: attempt_with_backward(
-            lambda weight, call=function: call(weight * 1.5), numbers(250, grad=True)
+        function.__name__: succeeded(
+            attempt_with_backward(lambda weight, call=function: call(weight * 1.5), numbers(250, grad=True))
         )
         for function in functions
     }
-    failed = next((run for run in runs.values() if run.error is not None), None)
-    if failed is not None:
-        return raised(failed)
     sparing = [name for name, run in runs.items() if not _copy(run)]
     off = [name for name in runs if (name in sparing) != (name in answer)]
     if off:
@@ -62,9 +56,7 @@ def frugal(features: Callable[..., Any]) -> Feedback:
 
     x, weight = numbers(64, 32), numbers(32, 16, seed=1)
     kept, meant = (x.clone(), weight.clone()), torch.relu(x @ weight + 1) * 0.5
-    run = attempt(features, x, weight)
-    if run.error is not None:
-        return raised(run)
+    run = succeeded(attempt(features, x, weight))
     if not isinstance(run.result, torch.Tensor) or run.result.shape != meant.shape:
         return wrong(_("`features` should return a tensor of shape {shape}.").format(shape=list(meant.shape)))
     for name, tensor in {"x": x, "weight": weight}.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import raised, right, wrong
+from inplace_magic.lessons.judging import numbers_of, raised, right, wrong
 from inplace_magic.lessons.running import Attempt, attempt
 from inplace_magic.lessons.telling import calls_that_write, findings_of, is_copy, line_of, own_calls, spot
 from inplace_magic.record.events import CallEvent
@@ -21,8 +21,6 @@ MAX_NUMBERS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program to repair."""
-
     inputs: Callable[[], tuple[Any, ...]]
     """Fresh inputs, the same ones each time."""
     run: Callable[..., Mapping[str, Any]]
@@ -118,12 +116,6 @@ def _difference(name: str, got: Any, wanted: Any) -> str:
     return _("`{name}` differs from what was meant in {count} of {all} elements.").format(
         name=name, count=count, all=wanted.numel()
     )
-
-
-def numbers_of(tensor: Any) -> str:
-    """The values of a tensor, to three digits, for a sentence."""
-    rounded = (tensor.detach().double() * 1000).round() / 1000 + 0.0
-    return f"`{rounded.tolist()}`"
 
 
 def _unused(report: Report) -> str:

@@ -53,11 +53,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose help and errors are for a notebook.
-
-    Args:
-        settings: of :class:`argparse.ArgumentParser`.
-    """
+    """A parser whose help and errors are for a notebook."""
 
     def __init__(self, magic: str, description: str, epilog: str = "", **settings: Any) -> None:
         super().__init__(
@@ -78,12 +74,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def help_of(make: Callable[..., Parser], *magic: str) -> str:
-    """Return the ``--help`` text of a parser, in the current language and width; cached, since loading the extension
-    asks for all of them, as docstrings.
-
-    Args:
-        magic: what `make` takes.
-    """
+    """Return the ``--help`` text of the parser that `make` gives for a magic, in the current language and width;
+    cached, since loading the extension asks for all of them, as docstrings."""
     return _help_of(make, magic, language(), shutil.get_terminal_size().columns)
 
 

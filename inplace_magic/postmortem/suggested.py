@@ -46,7 +46,8 @@ def _rewritten(texts: Texts, write: Where) -> str:
     if text is None or text.tree is None:
         return ""
     listing = Listing(tuple(text.lines), text.tree, whole=True)
-    statement = listing.statement_on(write.node.lineno)
+    around = (write.node, *listing.around(write.node))
+    statement = next((node for node in around if isinstance(node, ast.stmt)), None)
     if statement is None or statement.lineno != statement.end_lineno:
         return ""
     part = write.node if isinstance(write.node, ast.Subscript) else None

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from types import CodeType
 
 from inplace_magic.capture.frames import belongs_to_user, library_folders
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.places import Sources
-from inplace_magic.source.text import Function, Text, text_of
+from inplace_magic.source.text import Function, Text, text_of_cell
 
 _MOST_CHARACTERS = 400_000
 """Of a text that is read."""
@@ -64,7 +62,9 @@ class Texts:
     def text(self, filename: str) -> Text | None:
         """Return the text that was compiled under a name; None where it is not known, or no Python."""
         cell = self._cells.get(filename)
-        found = readable(cell.text) if cell is not None else self._files.file(filename).versions[0]
+        found = (
+            text_of_cell(tuple(cell.text.splitlines())) if cell is not None else self._files.file(filename).versions[0]
+        )
         known = bool(found.lines) and sum(map(len, found.lines)) <= _MOST_CHARACTERS
         return found if known and found.tree is not None else None
 
@@ -102,22 +102,3 @@ class Texts:
             text = self.text(name)
             if text is not None and text.tree is not None:
                 yield name, text.tree
-
-
-@lru_cache(maxsize=64)
-def readable(text: str) -> Text:
-    """Return the text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
-    rows = text.splitlines()
-    if rows and rows[0].lstrip().startswith("%%"):
-        rows[0] = ""
-    plain = tuple(rows)
-    found = text_of(plain)
-    if found.tree is None:
-        found = text_of(tuple(_without_magic(row) for row in plain))
-    return found
-
-
-def _without_magic(row: str) -> str:
-    bare = re.sub(r"^(\s*)[%!?].*", r"\1pass", row)
-    bare = re.sub(r"^(\s*[\w, ]+=\s*)[%!].*", r"\1None", bare)
-    return re.sub(r"^(\s*)[\w.]+\?{1,2}\s*$", r"\1pass", bare)

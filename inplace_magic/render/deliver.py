@@ -23,14 +23,10 @@ MARK = "inplace_magic: "
 
 
 def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None = None) -> None:
-    """Save a report to a file and print its path. Never raises: the watched code has its result already.
-
-    Args:
-        path: the file; the suffix picks the format.
-        told: stream for the sentence; None: standard output.
-    """
+    """Save a report to a file and print its path, on standard output if no stream is given. Never raises: the watched
+    code has its result already."""
     target = os.path.abspath(os.path.expanduser(path))
-    with _boundary(_("the report could not be saved to {file}").format(file=target)):
+    with boundary(_("the report could not be saved to {file}").format(file=target)):
         from inplace_magic.render.save import save
 
         save(report, target, raw=show.raw, graph=show.graph)
@@ -39,12 +35,8 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
 
 
 def tell(report: Report, *, quiet: bool = False) -> None:
-    """Says on standard error what went wrong, else in one line that nothing did. Never raises, as :func:`write`.
-
-    Args:
-        quiet: where nothing went wrong, say nothing.
-    """
-    with _boundary(_("the report could not be shown")):
+    """Say on standard error what went wrong, else, unless `quiet`, in one line that nothing did. Never raises."""
+    with boundary(_("the report could not be shown")):
         say(telling(report, quiet=quiet))
 
 
@@ -59,14 +51,9 @@ def telling(report: Report, *, quiet: bool = False) -> str:
 
 
 def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> None:
-    """Writes the findings in a format for programs, in one piece. Never raises, as :func:`write`.
-
-    Args:
-        form: a key of :data:`inplace_magic.render.machines.FORMATS`.
-        path: the file to write to; None: the stream.
-        stream: where to without a file; nowhere where the program has closed it.
-    """
-    with _boundary(_("the report could not be shown")):
+    """Write the findings in one of :data:`.machines.FORMATS`, in one piece, to the file, else to the stream, which the
+    program may have closed. Never raises."""
+    with boundary(_("the report could not be shown")):
         from inplace_magic.render.machines import FORMATS
         from inplace_magic.render.save import write as write_file
 
@@ -80,11 +67,8 @@ def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> 
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Prints something of ours, empty or not, as the terminal shows it best.
-
-    Args:
-        stream: where to; standard error where it is None. A program may have closed either.
-    """
+    """Print something of ours, empty or not, as the terminal shows it best, on standard error if no stream is given; a
+    program may have closed either."""
     stream = sys.stderr if stream is None else stream
     if not text or stream is None:
         return
@@ -101,7 +85,7 @@ def attach(report: Report, error: BaseException) -> None:
 
     Notes: https://peps.python.org/pep-0678, Python 3.11, IPython 8.14.
     """
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         from inplace_magic.render.note import to_note
 
         note = to_note(report)
@@ -114,7 +98,6 @@ def attach(report: Report, error: BaseException) -> None:
 
 
 def has_note(error: BaseException | None) -> bool:
-    """True if the error has one of our notes."""
     notes = getattr(error, "__notes__", None)
     return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
 
@@ -125,7 +108,7 @@ def _in_an_old_shell() -> bool:
 
 
 @contextmanager
-def _boundary(what: str) -> Iterator[None]:
+def boundary(what: str) -> Iterator[None]:
     """Turn what fails in a block into one line: the watched code has its result already."""
     try:
         yield

@@ -52,20 +52,8 @@ WRITERS: dict[str, Callable[[Report, bool, bool], str | bytes]] = {
 
 
 def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, graph: bool = True) -> Path:
-    """Writes a report to a file and gives the path back; an existing file is replaced at once, never half.
-
-    A symbolic link stays one, and the file that it points to is replaced. A file marked read-only is left alone.
-
-    Args:
-        path: where to; the suffix picks the format: ``.html``, ``.svg``, ``.png`` (needs the package
-            ``resvg-py``), ``.dot``, ``.json`` (opens again with ``Report.from_json``) or ``.csv`` (the table of calls).
-        raw: write raw ``id`` and ``data_ptr`` into the picture.
-        graph: put the picture into the page; ``.svg``, ``.png`` and ``.dot`` are the picture whatever this says.
-
-    Raises:
-        InplaceMagicError: another suffix, no such folder, no permission, or a graph that cannot be drawn;
-            what was in the file is still there.
-    """
+    """As :meth:`.Report.save`. A symbolic link stays one, and the file that it points to is replaced. A file marked
+    read-only is left alone; ``.svg``, ``.png`` and ``.dot`` are the picture whatever `graph` says."""
     target = Path(path).expanduser()
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:

@@ -43,12 +43,8 @@ def shown(report: Report) -> None:
 
 
 def publish(shell: Any, bundle: Mapping[str, str], *, apart: bool = False) -> None:
-    """Displays it; in a terminal, whose text is all that is shown, with lines of its width and its colours.
-
-    Args:
-        shell: where.
-        apart: in a terminal, with an empty line above.
-    """
+    """Display it; in a terminal, whose text is all that is shown, with lines of its width and its colours, and with an
+    empty line above if it stands `apart`."""
     if sys.stdout is not None and sys.stdout.isatty():
         text = fitted(bundle["text/plain"], sys.stdout)
         bundle = {**bundle, "text/plain": f"\n{text}" if apart else text}

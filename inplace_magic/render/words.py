@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.language import N_, _, listed, ngettext
@@ -30,6 +30,12 @@ _ORIGINS = (
     *(N_("returned"), N_("shared"), N_("unseen")),
 )
 """Kinds of calls, and how a version of a tensor came about."""
+_FROM_OUTSIDE = {
+    "given": N_("from before the watch"),
+    "shared": N_("written through shared memory"),
+    "unseen": N_("written unseen by the watch"),
+}
+_T = TypeVar("_T")
 
 
 def tensor_label(tensor: int, names: dict[int, str], written: str | None = None) -> str:
@@ -161,6 +167,16 @@ def place_and_code(site: Callsite | None) -> str:
 def said(word: str) -> str:
     """Return a kind of calls, or an origin of versions, for the reader; another word as it is."""
     return _("made inside") if word == "inside" else _(word) if word in (*_KINDS, *_ORIGINS) else word
+
+
+def came_by(origin: str) -> str:
+    """Return how a version came about that no call in sight made; empty for one that a call made."""
+    return _(_FROM_OUTSIDE[origin]) if origin in _FROM_OUTSIDE else ""
+
+
+def known(fact: _T | None, show: Callable[[_T], str] = str) -> str:
+    """Return a fact as `show` writes it; ``unknown`` for none."""
+    return _("unknown") if fact is None else show(fact)
 
 
 def calls_of(count: int) -> str:

@@ -14,9 +14,8 @@ from typing import Any
 from inplace_magic.capture.naming.scope import locals_of
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
-from inplace_magic.rerun.program import CellProgram, program_of
+from inplace_magic.rerun.program import CellProgram, program_of, unprinted
 from inplace_magic.rerun.replacing import Changes, replaced
-from inplace_magic.rerun.run import unprinted
 from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 from inplace_magic.source.shells import cells_so_far
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import dis
+import io
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -108,6 +110,13 @@ class CallProgram:
             yield self.names[position] if position < len(self.names) else f"inputs[{position}]", value
         yield from kwargs.items()
         yield "", getattr(function, "__self__", function)
+
+
+@contextmanager
+def unprinted() -> Iterator[None]:
+    """In this block, the code prints nothing."""
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        yield
 
 
 def program_of(

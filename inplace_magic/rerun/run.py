@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,13 +28,6 @@ from inplace_magic.rerun.twins import Copies, copy_state, in_place
 _PASSED_ON = (Exception, KeyboardInterrupt, SystemExit, GeneratorExit)
 Quiet = Callable[[], AbstractContextManager[Any]]
 """Makes a context without output of the code."""
-
-
-@contextmanager
-def unprinted() -> Iterator[None]:
-    """In this block, the code prints nothing."""
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        yield
 
 
 @dataclass(frozen=True, slots=True)

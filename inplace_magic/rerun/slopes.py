@@ -142,7 +142,7 @@ class _Looking(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         number, self._count = self._count, self._count + 1
-        given = list(_leaves_in((args, kwargs), 0))
+        given = list(_leaves_in((args, kwargs)))
         result = func(*args, **(kwargs or {}))
         new = [place for place, leaf in enumerate(given) if not any(leaf is known for known in self.leaves)]
         name = getattr(func, "__name__", "")
@@ -170,7 +170,7 @@ class _Moving(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         number, self._count = self._count, self._count + 1
         if number in self._looked.reads:
-            given = list(_leaves_in((args, kwargs), 0))
+            given = list(_leaves_in((args, kwargs)))
             for place in self._looked.reads[number]:
                 before = self._looked.values[self._moved]
                 if before is not None:
@@ -180,8 +180,8 @@ class _Moving(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _leaves_in(value: Any, depth: int) -> Iterator[torch.Tensor]:
-    for tensor in _tensors_in(value, depth):
+def _leaves_in(value: Any) -> Iterator[torch.Tensor]:
+    for tensor in _tensors_in(value, 0):
         if describe.requires_grad(tensor) and describe.grad_fn(tensor) is None:
             yield tensor
 

@@ -7,10 +7,9 @@ says so, and a fix that needs the surrounding lines makes no diff.
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, SourceText
@@ -19,7 +18,7 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.remembered import for_the_same_lines, for_the_same_object
 from inplace_magic.source.statements import segment
-from inplace_magic.source.text import characters, children, nodes_in, parsed, text_of
+from inplace_magic.source.text import characters, children, nodes_in, parsed, text_of_cell
 
 Block = list[ast.stmt]
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | ast.Module
@@ -216,18 +215,18 @@ def listing_of(trace: Trace, site: Callsite | None) -> Listing | None:
     """Return the known text around a place; None if not even its statement can be parsed."""
     if site is None or site.line < 1:
         return None
-    lines = _lines_of(trace, site.cell, site.file)
-    if not site.outdated and 0 < site.line <= len(lines) and lines[site.line - 1].strip() == site.text.strip():
-        whole = _parse(lines)
-        if whole is not None:
-            return whole
-    return _statement_only(site)
+    whole = whole_listing(trace, site) if not site.outdated else None
+    lines = whole.lines[site.line - 1 : site.line] if whole is not None else ()
+    return whole if lines and lines[0].strip() == site.text.strip() else _statement_only(site)
 
 
 def whole_listing(trace: Trace, place: Callsite | AliasStatement | None) -> Listing | None:
     """Return the cell or file that holds a place; None where its text is not known, or could not be parsed."""
-    lines = _lines_of(trace, place.cell, place.file) if place is not None else ()
-    return _parse(lines) if lines else None
+    if place is None:
+        return None
+    if trace.source and place.cell == trace.cell and place.file is None:
+        return _parse(trace.source)
+    return _listings(trace.sources)(place.cell, place.file)
 
 
 def texts(trace: Trace) -> list[Listing]:
@@ -236,25 +235,18 @@ def texts(trace: Trace) -> list[Listing]:
     return [listing for lines in known if lines and (listing := _parse(lines)) is not None]
 
 
-def _lines_of(trace: Trace, cell: int | None, file: str | None) -> tuple[str, ...]:
-    if trace.source and cell == trace.cell and file is None:
-        return trace.source
-    return _lines_by_text(trace.sources).get((cell, file), ())
-
-
 @for_the_same_object
-def _lines_by_text(sources: tuple[SourceText, ...]) -> dict[tuple[int | None, str | None], tuple[str, ...]]:
-    return {(text.cell, text.file): text.lines for text in reversed(sources)}
+def _listings(sources: tuple[SourceText, ...]) -> Callable[[int | None, str | None], Listing | None]:
+    """Return what finds the listing of a cell or file."""
+    known = {(text.cell, text.file): text.lines for text in reversed(sources)}
+    return cache(lambda cell, file: _parse(known[cell, file]) if known.get((cell, file)) else None)
 
 
 @for_the_same_lines
 def _parse(source: tuple[str, ...]) -> Listing | None:
     if sum(map(len, source)) > _MAX_CHARACTERS:
         return None
-    plain = ["" if number == 0 and text.lstrip().startswith("%%") else text for number, text in enumerate(source)]
-    tree = text_of(tuple(plain)).tree  # as it was parsed while its places were resolved
-    if tree is None:
-        tree = parsed("\n".join(re.sub(r"^(\s*)[%!?].*", r"\1pass", text) for text in plain))
+    tree = text_of_cell(source).tree  # as it was parsed while its places were resolved
     return Listing(source, tree, whole=True) if tree is not None else None
 
 

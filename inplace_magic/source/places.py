@@ -7,27 +7,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from types import CodeType
+from typing import Any
 
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.source.alias_statements import aliases_in
-from inplace_magic.source.between.places import Between
+from inplace_magic.source.between import Between
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
-from inplace_magic.source.statements import (
-    indent_of,
-    innermost,
-    place_in,
-    segment,
-    shared_defaults,
-    statement_text,
-)
-from inplace_magic.source.targets import targets_at
-from inplace_magic.source.text import Text, characters
+from inplace_magic.source.statements import segment, shared_defaults
+from inplace_magic.source.targets import place_in, span_of
+from inplace_magic.source.text import Text
 
 _alias = filled(AliasStatement)
 
@@ -62,48 +55,27 @@ class Sources:
         filename = code.co_filename
         cell, path = self._where(filename)
         twin = self._files.twin(code, lasti)
-        place = Callsite(
-            line=self._files.position(code, lasti)[0] or 0,
-            cell=cell,
-            file=path,
-            caller=caller,
-            parameters=code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
-            function=getattr(code, "co_qualname", code.co_name),
-        )
+        known: dict[str, Any] = {
+            "cell": cell,
+            "file": path,
+            "caller": caller,
+            "parameters": code.co_varnames[: code.co_argcount + code.co_kwonlyargcount],
+            "function": getattr(code, "co_qualname", code.co_name),
+        }
         if twin is None:
             self._files.file(filename).edited = True
-            return replace(place, outdated=True)
+            return Callsite(self._files.position(code, lasti)[0] or 0, outdated=True, **known)
         text, code = twin.text, twin.code
         line, end_line, column, end_column = self._files.position(code, lasti)
-        around = text.statements_on(line) if line else []
         if line and (end_line is None or column is None or end_column is None):
-            node = node_of(around, code, lasti, line)
+            node = node_of(text.statements_on(line), code, lasti, line)
             if node is not None:
-                line, end_line = node.lineno, node.end_lineno
-                column, end_column = node.col_offset, node.end_col_offset
-        line, lines = line or 0, text.lines
-        holding = innermost(around, line, column)
-        statement = statement_text(holding, lines)
-        targets = targets_at(holding, (line, column, end_line, end_column)) if column is not None else None
-        expression = ""
-        if end_line is not None and column is not None and end_column is not None:
-            expression = segment(lines, line, end_line, column, end_column)
-            column, end_column = characters(lines, line, column), characters(lines, end_line, end_column)
+                line, column, end_line, end_column = span_of(node)
         function = function_of(text, code)
-        found = replace(
-            place,
-            line=line,
-            text=self._shown_line(filename, text, line),
-            function=function.name if function is not None else getattr(code, "co_qualname", code.co_name),
-            end_line=end_line,
-            column=column,
-            end_column=end_column,
-            expression=expression,
-            statement=statement,
-            targets=targets,
-            shared_defaults=self._defaults(function.node) if function is not None else (),
-            indent=indent_of(holding, line, lines),
-        )
+        if function is not None:
+            known |= {"function": function.name, "shared_defaults": self._defaults(function.node)}
+        shown = self._shown_line(filename, text, line or 0)
+        found = place_in(text, (line or 0, column, end_line, end_column), text=shown, **known)
         self._texts.setdefault(found.whose, text)
         return found
 
@@ -129,8 +101,8 @@ class Sources:
     ) -> Callsite:
         """Return the place of an expression or statement in a text."""
         cell, path = self._where(filename)
-        shown = self._shown_line(filename, text, node.lineno)
-        return place_in(text, node, text=shown, cell=cell, file=path, function=function, caller=caller)
+        told = {"text": self._shown_line(filename, text, node.lineno), "cell": cell, "file": path, "targets": None}
+        return place_in(text, span_of(node), function=function, caller=caller, **told)
 
     @property
     def edited(self) -> tuple[str, ...]:

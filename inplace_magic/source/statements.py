@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from inplace_magic.record.places import Callsite
-from inplace_magic.source.text import Text, characters, is_simple, statements_inside
+from inplace_magic.source.text import is_simple, statements_inside
 
 
 def segment(lines: Sequence[str], line: int, end_line: int, column: int, end_column: int) -> str:
@@ -51,35 +49,9 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
     return text.strip()
 
 
-def place_in(text: Text, node: ast.expr | ast.stmt, /, **known: Any) -> Callsite:
-    """Return the place of a part of a text.
-
-    Args:
-        known: what the text does not tell, by the names of :class:`.Callsite`'s fields.
-    """
-    lines, line, column = text.lines, node.lineno, node.col_offset
-    end_line, end = node.end_lineno or line, node.end_col_offset or column
-    holding = innermost(text.statements_on(line), line, column)
-    told = {
-        "line": line,
-        "text": text.line(line),
-        "end_line": end_line,
-        "column": characters(lines, line, column),
-        "end_column": characters(lines, end_line, end),
-        "expression": segment(lines, line, end_line, column, end),
-        "statement": statement_text(holding, lines),
-        "indent": indent_of(holding, line, lines),
-    }
-    return Callsite(**{**told, **known})
-
-
 def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop
-    comes before the statements in it.
-
-    Args:
-        function: look for those of one function only.
-    """
+    """Yield every simple statement, or those of one function, with the qualified name of its function, as code objects
+    spell it. A ``for`` loop comes before the statements in it."""
 
     def visit(node: ast.AST, holder: str, prefix: str) -> Iterator[tuple[str, ast.stmt]]:
         for child in statements_inside(node):
@@ -113,10 +85,6 @@ def in_force(tree: ast.AST) -> ast.AST:
 def shared_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     """Return a function's parameters with a computed default, one object for all calls, which the function does not
     bind again. A decorated function has none: its decorator may pass anything."""
-    return _computed_defaults(function) if function.decorator_list == [] else ()
-
-
-def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs: list[tuple[ast.arg, ast.expr | None]] = [
@@ -124,7 +92,9 @@ def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tupl
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
     computed = [name.arg for name, default in pairs if default is not None and not isinstance(default, ast.Constant)]
-    if not computed:  # of nearly all functions, and to walk through one takes longer than all else that is asked of it
+    if (
+        not computed or function.decorator_list
+    ):  # of nearly all functions, and to walk through one takes longer than all else that is asked of it
         return ()
     added_to = {id(node.target) for node in ast.walk(function) if isinstance(node, ast.AugAssign)}
     names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))

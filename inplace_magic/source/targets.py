@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
+from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
+from inplace_magic.source.statements import indent_of, innermost, segment, statement_text
+from inplace_magic.source.text import Text, characters
 
-Span = tuple[int, int, int | None, int | None]
-"""First line and column, last line and column, as in a syntax tree."""
+Span = tuple[int, int | None, int | None, int | None]
+"""First line and column, last line and column, as in a syntax tree; None where Python does not know it."""
 Targets = tuple[str | None, ...]
 
 
@@ -22,9 +26,38 @@ def targets_at(statement: ast.stmt | None, span: Span) -> Targets | None:
     entry without a plain key, ``return``; None for a target without a name.
     """
     for node, targets in _puts(statement) if statement is not None else ():
-        if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) == span:
+        if span_of(node) == span:
             return targets
     return None
+
+
+def span_of(node: ast.expr | ast.stmt) -> Span:
+    """Return the place of a node."""
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def place_in(text: Text, span: Span, /, **known: Any) -> Callsite:
+    """Return the place of a part of a text.
+
+    Args:
+        known: what the text does not tell, by the names of :class:`.Callsite`'s fields.
+    """
+    lines, (line, column, end_line, end) = text.lines, span
+    holding = innermost(text.statements_on(line) if line else [], line, column)
+    told: dict[str, Any] = {
+        "line": line,
+        "text": text.line(line),
+        "end_line": end_line,
+        "column": column,
+        "end_column": end,
+        "statement": statement_text(holding, lines),
+        "targets": targets_at(holding, span),
+        "indent": indent_of(holding, line, lines),
+    }
+    if column is not None and end_line is not None and end is not None:
+        told["expression"] = segment(lines, line, end_line, column, end)
+        told |= {"column": characters(lines, line, column), "end_column": characters(lines, end_line, end)}
+    return Callsite(**{**told, **known})
 
 
 def _puts(statement: ast.stmt) -> Iterator[tuple[ast.expr | ast.stmt, Targets]]:

@@ -7,6 +7,7 @@ down, through statements and not expressions.
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -50,11 +51,7 @@ class Function:
 
 
 class Text:
-    """One version of a text.
-
-    Args:
-        lines: its lines, without their ends.
-    """
+    """One version of a text, of lines without their ends."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -123,6 +120,20 @@ def text_of(lines: tuple[str, ...]) -> Text:
     """Return a text; of those asked for last, the one that was made then: the files of a session are in many
     reports."""
     return Text(list(lines))
+
+
+@lru_cache(maxsize=64)
+def text_of_cell(lines: tuple[str, ...]) -> Text:
+    """Return the text of a cell with its magics and shell commands blanked, so that its lines stay the gutter's."""
+    plain = ("", *lines[1:]) if lines and lines[0].lstrip().startswith("%%") else lines
+    found = text_of(plain)
+    return found if found.tree is not None else text_of(tuple(map(_without_magic, plain)))
+
+
+def _without_magic(row: str) -> str:
+    bare = re.sub(r"^(\s*)[%!?].*", r"\1pass", row)
+    bare = re.sub(r"^(\s*[\w, ]+=\s*)[%!].*", r"\1None", bare)
+    return re.sub(r"^(\s*)[\w.]+\?{1,2}\s*$", r"\1pass", bare)
 
 
 def first_line_of(node: ast.stmt) -> int:

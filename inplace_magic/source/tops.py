@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from inplace_magic.record.names import LocalName
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.listing import LOOPS, Listing, Scope, whole_listing
+from inplace_magic.source.listing import LOOPS, Listing, Scope
+from inplace_magic.source.spots import spot_of
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,10 @@ def tops(trace: Trace, once: Mapping[Whose, Callsite]) -> list[Top]:
     once, such as ``main``; as far as their text is known."""
     found = []
     for whose, place in once.items():
-        listing = whole_listing(trace, place)
-        statement = listing.statement_at(place) if listing is not None else None
-        if listing is not None and statement is not None:
-            scope = listing.tree if place.function == "<module>" else listing.scope_of(statement)
-            found.append(Top(listing, scope, whose))
+        spot = spot_of(trace, place)
+        if spot is not None:
+            scope = spot.listing.tree if place.function == "<module>" else spot.scope
+            found.append(Top(spot.listing, scope, whose))
     return found
 
 
@@ -80,14 +80,11 @@ def names_in(trace: Trace, once: Mapping[Whose, Callsite]) -> list[LocalName]:
 
 def _runs_straight(trace: Trace, caller: Callsite) -> bool:
     """True if no loop stands around a statement, and none in it."""
-    listing = whole_listing(trace, caller)
-    statement = listing.statement_at(caller) if listing is not None else None
-    if listing is None or statement is None:
-        return False
-    for node in listing.around(statement):
+    spot = spot_of(trace, caller)
+    for node in spot.around if spot is not None else ():
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             break
         if isinstance(node, LOOPS):
             return False
     again = (*LOOPS, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
-    return not any(isinstance(node, again) for node in ast.walk(statement))
+    return spot is not None and not any(isinstance(node, again) for node in ast.walk(spot.statement))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from inplace_magic.source.text import children
+
 
 def variables_in(node: ast.AST | None) -> set[str]:
     """Return all that it names."""
@@ -23,6 +25,21 @@ def variables_bound(node: ast.AST | None) -> set[str]:
 def mentions(node: ast.AST | None, name: str) -> bool:
     """True if it names a variable."""
     return node is not None and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+
+
+def set_later(tree: ast.Module) -> frozenset[str]:
+    """Return the attributes that a text sets outside of ``__init__``, and the names that its functions set outside."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            continue
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            found.update(node.names)
+        waiting += children(node)
+    return frozenset(found)
 
 
 def _in_context(node: ast.AST | None, context: type[ast.expr_context] | tuple[type[ast.expr_context], ...]) -> set[str]:

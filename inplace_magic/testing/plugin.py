@@ -20,12 +20,17 @@ import pytest
 
 from inplace_magic import flags
 from inplace_magic.record.options import LEVELS
-from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON
 
 if TYPE_CHECKING:
     from inplace_magic.testing.watched import Watched
 
-NAME = "inplace_magic"
+MARKER = "inplace_watch"
+TITLE = "inplace_magic"
+"""Title of a test's section, of the summary's, and of the options in the help."""
+FAIL_ON = {"silent": ("silent",), "warning": ("silent", "warning")}
+"""Values of ``--inplace-fail-on``, and the severities that then fail a passing test."""
+PASSED_ON = ("check_values", "full", "max_events", "lang")
+"""Option fields with the same flag here, prefixed ``inplace-``."""
 OPTION = "--inplace-watch"
 AT_WORK = "inplace_magic at work"
 ANSWERING = "inplace_magic answering"
@@ -33,7 +38,7 @@ ANSWERING = "inplace_magic answering"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup(NAME, "in-place writes")
+    group = parser.getgroup(TITLE, "in-place writes")
     level_help = "watch the body of every test, at level calls (default) or ops; a failed test shows what was found"
     fail_help = "fail tests that pass with a wrong result (silent), or with a warning too (warning)"
     group.addoption(OPTION, nargs="?", const="calls", metavar="LEVEL", help=level_help)

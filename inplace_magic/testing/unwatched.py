@@ -9,7 +9,7 @@ import pytest
 
 from inplace_magic.answering.asked import answer_of
 from inplace_magic.render.deliver import has_note
-from inplace_magic.testing.asked import TITLE
+from inplace_magic.testing.plugin import TITLE
 
 
 class Answering:

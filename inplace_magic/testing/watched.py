@@ -21,7 +21,7 @@ from inplace_magic.language import _, sentences, use_language
 from inplace_magic.record.options import LEVELS, WatchOptions
 from inplace_magic.render.deliver import complain
 from inplace_magic.report import Report
-from inplace_magic.testing.asked import FAIL_ON, MARKER, PASSED_ON, TITLE
+from inplace_magic.testing.plugin import FAIL_ON, MARKER, PASSED_ON, TITLE
 from inplace_magic.watching.api import watch, without_detours
 
 Run = Callable[[pytest.Item, Callable[[], Any], Callable[..., Any]], Any]

@@ -38,14 +38,15 @@ function render({ model, el }) {
     }
     const { fix } = model.get("state");
     if (fix) {
-      const copy = control("button", w.copy, "click", async () => {
+      const said = model.get("state").words;
+      const copy = control("button", said.copy, "click", async () => {
         try {
           await navigator.clipboard.writeText(fix);
-          note.textContent = w.copied;
+          note.textContent = said.copied;
         } catch (refused) {
           note.textContent = fix;
         }
-      }, w.copy);
+      }, said.copy);
       copy.disabled = false;  /* it needs no kernel */
       shown.push(copy);
     }

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from functools import cache
 from importlib.resources import files
+from math import prod
 from typing import Any
 
 import anywidget
@@ -192,10 +193,10 @@ def _sentence(vertex: TensorVertex, now: ValuesNow | None) -> str:
     label = f"T{vertex.tensor} {vertex.name}".strip()
     if now is None:
         return _("{tensor}: values unknown, because it is gone or cannot be read now.").format(tensor=label)
-    values = ", ".join(number(each) for each in now.first)
-    values += ", …" if len(now.first) < _count(now.shape) else ""
+    whole = len(now.first) == prod(now.shape)
+    values = ", ".join(number(each) for each in now.first) + ("" if whole else ", …")
     version = _("version unknown") if now.version is None else f"v{now.version}"
-    if now.smallest is None or now.largest is None or len(now.first) == _count(now.shape):
+    if now.smallest is None or now.largest is None or whole:
         text = _("{tensor} holds now ({version}): {values}")
     else:
         text = _("{tensor} holds now ({version}): {values} (smallest {smallest}, largest {largest})")
@@ -208,15 +209,8 @@ def _sentence(vertex: TensorVertex, now: ValuesNow | None) -> str:
     )
 
 
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
 def _words() -> dict[str, str]:
-    """Return the words that ``report_widget.js`` shows."""
+    """Return the words that ``report_widget.js`` shows besides :data:`~inplace_magic.render.page.explorer.WORDS`."""
     return {
         "report": _("Report"),
         "detail": _("Detail"),
@@ -225,7 +219,5 @@ def _words() -> dict[str, str]:
         "detailed": _("detailed"),
         "fold": _("Fold all again"),
         "values": _("Values now"),
-        "copy": _("Copy the corrected lines"),
-        "copied": _("Copied"),
         "no_kernel": _("No kernel answers: boxes do not open and values cannot be asked for; the rest works."),
     }

@@ -30,7 +30,14 @@ class LiveView:
         self._reading = Reading(report)
 
     def state(self, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
-        """As :func:`state_of`."""
+        """Return the argument of ``mount`` in ``explorer.js``: pictures, and :func:`.explorer_state`; plain types only.
+
+        Args:
+            expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
+
+        Raises:
+            InplaceMagicError: the graph cannot be drawn.
+        """
         reading = self._reading
         with collection_paused(), use_language(self.report.language, self.report.framework):
             svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
@@ -54,17 +61,3 @@ class LiveView:
     @cached_property
     def _tensors(self) -> dict[str, TensorVertex]:
         return {tensor.key: tensor for tensor in self._reading.graph.tensors}
-
-
-def state_of(report: Report, *, expanded: Collection[str] = frozenset(), limit: int = LIMIT) -> dict[str, Any]:
-    """Return the argument of ``mount`` in ``explorer.js``: the pictures as SVG, and :func:`.explorer_state`.
-
-    Plain types only, and the same report gives the same state.
-
-    Args:
-        expanded: keys of folded groups to draw open, as for :meth:`.Report.to_svg`.
-
-    Raises:
-        InplaceMagicError: the graph cannot be drawn.
-    """
-    return LiveView(report).state(expanded=expanded, limit=limit)

@@ -16,7 +16,6 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 import inplace_magic
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes, unpacking
-from inplace_magic.capture.torch.layouts import readable
 
 
 class Logged(torch.Tensor):
@@ -63,7 +62,7 @@ FIELDS = {"shape", "strides", "offset", "dtype", "device", "nbytes", "is_view", 
 @pytest.mark.parametrize("kind", ODD)
 def test_every_kind_of_tensor_is_described_without_raising(kind: str) -> None:
     tensor = ODD[kind]()
-    facts = readable(describe.layout(tensor))._asdict()
+    facts = describe.layout(tensor).readable._asdict()
     assert set(facts) == FIELDS
     assert type(describe_memory.pointer(tensor)) in (int, type(None))
     assert facts["dtype"] != "unknown"
@@ -125,7 +124,7 @@ def test_an_inference_tensor_has_no_version_and_its_writes_are_known_all_the_sam
 
 
 def test_facts_that_a_tensor_does_not_have_are_unknown() -> None:
-    sparse = readable(describe.layout(torch.eye(2).to_sparse()))._asdict()
+    sparse = describe.layout(torch.eye(2).to_sparse()).readable._asdict()
     assert (sparse["shape"], sparse["strides"], sparse["offset"]) == ((2, 2), None, None)
     assert describe_memory.pointer(torch.eye(2).to_sparse()) is None
     assert describe.version(_inference()) is None

@@ -141,7 +141,7 @@ def test_what_nobody_writes_is_asked_of_nobody(kind: type) -> None:
     ("where", "limit"),
     [
         ("inplace_magic.capture.naming.holdings", "_MOST"),
-        ("inplace_magic.capture.naming.holders", "_MOST"),
+        ("inplace_magic.capture.naming.passing_names", "_MOST_BINDINGS"),
         ("inplace_magic.capture.naming.passing_names", "_MOST_STEPS"),
         ("inplace_magic.capture.log", "_MOST_REGISTRATIONS"),
     ],

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inplace_magic.capture.frames import belongs_to_user, library_folders
-from inplace_magic.capture.installed import installed_into
+from inplace_magic.capture.frames import belongs_to_user, installed_into, library_folders
 
 
 def _install(folder: Path, name: str, *files: str, installer: bool = True, told: str = "") -> None:

@@ -11,7 +11,8 @@ from cells import run_cell
 from healthy.compare import facts, programs
 
 from inplace_magic.magics.compare import program_of_cell
-from inplace_magic.rerun.run import Runner, unprinted
+from inplace_magic.rerun.program import unprinted
+from inplace_magic.rerun.run import Runner
 
 NAMES = ("dqn", "transformer_mixed_precision", "wgan_penalty")
 

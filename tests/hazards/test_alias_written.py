@@ -95,8 +95,8 @@ def test_a_line_that_writes_and_reads_is_told_by_its_part_that_writes(tmp_path: 
     shortcut = "def shortcut(x):\n    return x + F.relu(x, inplace=True).sum()\n\n\ny = shortcut(x * 1)"
     ran = watched(tmp_path, SETUP, shortcut)
     message = ran.the(rule.CODE).message
-    assert message.startswith("`F.relu(x, inplace=True)` overwrote `x` before")
-    assert "reads it in the same line" in message
+    assert message.startswith("`F.relu(x, inplace=True)` in `return x + F.relu(x, inplace=True).sum()`")
+    assert "overwrote `x`, and the rest of the line reads the new values" in message
     assert message.count("return x +") == 1
     listing = [line.strip() for line in ran.report.to_text().splitlines() if line.strip().startswith("|")]
     assert len(listing) == 1
@@ -157,7 +157,7 @@ def test_a_helper_that_writes_a_part_of_its_argument_and_gives_it_back_is_told(t
     ran = watched(tmp_path, ERASE, "erased = erase(clean)\ntotal = erased.sum() + clean.mean()")
     finding = ran.the(argument_written.CODE)
     assert ran.at(finding.mutation) == "patch.zero_()"
-    assert "before `total = erased.sum() + clean.mean()`" in finding.message
+    assert "and `total = erased.sum() + clean.mean()`" in finding.message
 
 
 def test_a_helper_that_gives_its_argument_back_under_another_name_is_told(tmp_path: Path) -> None:

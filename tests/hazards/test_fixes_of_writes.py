@@ -193,6 +193,48 @@ net[2](h).sum().backward()
     assert differing(run(recorded)[0], left, within="net.") == []
 
 
+def test_a_chain_that_begins_with_a_write_of_no_known_twin_writes_a_copy(loaded_shell: Any) -> None:
+    """``y = y.uniform_() + 1`` would write `y` all the same."""
+    source = (
+        HEAD
+        + """
+x = torch.ones(3, requires_grad=True)
+y = torch.sigmoid(x)
+y.uniform_().add_(1)
+y.sum().backward()
+"""
+    )
+    assert "modified by an inplace operation" in run(source)[1]
+    report = watch_cell(loaded_shell, source)
+
+    assert report.hazards[0].diff.endswith("+y = y.clone()\n+y.uniform_().add_(1)")
+    left, error = run(cured(source, report))
+    assert (error, left["x.grad"].tolist()) == ("", [0.0] * 3)
+
+
+def test_only_the_save_that_a_backward_still_needs_is_copied(loaded_shell: Any) -> None:
+    source = (
+        HEAD
+        + """
+layer = nn.Module()
+layer.register_buffer("scale", torch.ones(3))
+w = nn.Parameter(torch.ones(3))
+shown = (layer.scale * w).sum()
+del shown
+loss = (layer.scale * w).sum()
+layer.scale.add_(1)
+loss.backward()
+"""
+    )
+    assert "modified by an inplace operation" in run(source)[1]
+    report = watch_cell(loaded_shell, source)
+
+    changes = [line for line in report.hazards[0].diff.splitlines() if line.startswith("+")]
+    assert changes == ["+loss = (layer.scale.clone() * w).sum()"]
+    left, error = run(cured(source, report))
+    assert (error, left["w.grad"].tolist(), left["layer.scale"].tolist()) == ("", [1.0] * 3, [2.0] * 3)
+
+
 MODEL = """\
 import torch
 from torch import nn

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from builders import made, site, tensor
+from hazards.curing import first_finding
 from hazards.running import cure, example, plainly, watched
 
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -100,3 +102,11 @@ def test_an_expanded_leaf_is_written_out_of_place_since_nobody_may_write_it(tmp_
     cured = watched(tmp_path, program.format(write="h = h + torch.ones(2, 3)"))
     assert cured.error is None
     assert cured.names["start"].grad.tolist() == [[2.0] * 3]
+
+
+def test_a_call_that_gave_the_leaf_back_is_not_where_it_came_from(loaded_shell: Any) -> None:
+    """``torch.autograd.grad`` returns `v` itself as the gradient of a summand, beside a new tensor."""
+    loaded_shell.run_cell("import torch\nx, w, v = (torch.ones(3, requires_grad=True) for _ in range(3))").raise_error()
+    finding = first_finding(loaded_shell, "of_x, of_w = torch.autograd.grad(x + 2 * w, [x, w], v)\nv.mul_(0.9)")
+    assert loaded_shell.user_ns["of_x"] is loaded_shell.user_ns["v"]
+    assert (finding.code, finding.variable, finding.origin) == (LEAF, "v", None)

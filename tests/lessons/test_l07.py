@@ -23,8 +23,8 @@ def lesson(loaded_shell: Any) -> Any:
 def test_the_broken_shortcut_is_told_who_wrote_and_who_reads(lesson: Any) -> None:
     told = untouched(lesson, "7.1")
     assert told.status == "wrong"
-    assert "`block(x)` overwrote `x` before `return x + block(x)` (Cell In[2], line 2" in told.sentences[1]
-    assert "reads it in the same line" in told.sentences[1]
+    assert "`block(x)` in `return x + block(x)` (Cell In[2], line 2" in told.sentences[1]
+    assert "overwrote `x`, and the rest of the line reads the new values" in told.sentences[1]
     assert any("mutated in place v0→v1" in row.what for row in told.happened)
 
 

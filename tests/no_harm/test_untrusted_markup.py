@@ -17,7 +17,7 @@ from cells import run_cell
 from no_harm.hostile import SCRIPTS, full_report, infected
 
 from inplace_magic.render.graph.labels import SVG
-from inplace_magic.render.graph.layout import ENGINES, EngineMissing
+from inplace_magic.render.graph.layout import ENGINES, MISSING
 from inplace_magic.render.page.explorer import live_script, packed_text
 from inplace_magic.render.save import save
 from inplace_magic.report import Report
@@ -148,7 +148,7 @@ def _an_engine() -> Any:
     for name, engine in ENGINES:
         try:
             engine("digraph { a }")
-        except EngineMissing:
+        except MISSING:
             continue
         return name, engine
     raise AssertionError("no engine is installed")

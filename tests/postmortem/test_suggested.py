@@ -16,6 +16,7 @@ from postmortem.failing import Failed, program
 HEAD = "torch.manual_seed(0)\nw = torch.randn(3, requires_grad=True)\n"
 SUGGESTED = {
     "augmented": ("y = torch.tanh(w)\ny += w * 2\ny.sum().backward()", "y = y + w * 2"),
+    "one of a line": ("y = torch.tanh(w); y += 1; z = 2\ny.sum().backward()", "y = y + 1"),
     "parentheses": ("y = torch.tanh(w)\ny *= w + 2\ny.sum().backward()", "y = y * (w + 2)"),
     "method": ("y = torch.tanh(w)\ny.mul_(3)\ny.sum().backward()", "y = y * 3"),
     "chain": ("y = torch.tanh(w)\ny.mul_(3).add_(1)\ny.sum().backward()", "y = y.mul(3).add(1)"),

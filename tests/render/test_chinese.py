@@ -14,7 +14,7 @@ from programs import score
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.pages import page_of
 from inplace_magic.report import Report
-from inplace_magic.widgets.state import state_of
+from inplace_magic.widgets.state import LiveView
 
 PROGRAMS = score.packed.FIRST
 NAMES = sorted(case["case"] for case in score.cases_in(PROGRAMS))
@@ -58,7 +58,7 @@ def _leaves(texts: dict[str, str], own: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_in_chinese_has_no_english_words_left_and_the_same_facts(loaded_shell: Any, name: str) -> None:
     english, chinese = _reports(loaded_shell, name)
-    state = state_of(chinese)
+    state = LiveView(chinese).state()
     pictures = {key: state.pop(key) or "" for key in ("svg", "timeline")}
     state.pop("css")
     page = chinese.to_html()

@@ -13,7 +13,7 @@ from render.samples import fine_report, hostile_report, long_report
 from inplace_magic.render.page.explorer import MAX_STEPS, script
 from inplace_magic.render.theme import minified
 from inplace_magic.report import Report
-from inplace_magic.widgets.state import state_of
+from inplace_magic.widgets.state import LiveView
 
 
 def keys_drawn(svg: str) -> set[str]:
@@ -22,7 +22,7 @@ def keys_drawn(svg: str) -> set[str]:
 
 @pytest.mark.parametrize("report", [sigmoid_report(), fine_report(), hostile_report(), long_report(1000)])
 def test_every_box_of_the_picture_is_told_of_and_every_line_it_names_is_listed(report: Report) -> None:
-    state = state_of(report)
+    state = LiveView(report).state()
 
     assert set(state["nodes"]) == keys_drawn(state["svg"])
     listed = {(s, number) for s, source in enumerate(state["sources"]) for number, _ in source["lines"]}
@@ -33,14 +33,14 @@ def test_every_box_of_the_picture_is_told_of_and_every_line_it_names_is_listed(r
 
 
 def test_the_state_is_plain_json_and_the_same_each_time() -> None:
-    state = state_of(sigmoid_report())
+    state = LiveView(sigmoid_report()).state()
 
     assert json.loads(json.dumps(state)) == state
-    assert json.dumps(state_of(sigmoid_report())) == json.dumps(state)
+    assert json.dumps(LiveView(sigmoid_report()).state()) == json.dumps(state)
 
 
 def test_a_tensor_tells_its_facts_and_the_values_before_and_after_the_write() -> None:
-    facts = dict(state_of(sigmoid_report())["nodes"]["T4@v1"]["facts"])
+    facts = dict(LiveView(sigmoid_report()).state()["nodes"]["T4@v1"]["facts"])
 
     assert (facts["shape"], facts["dtype"], facts["device"], facts["storage"]) == ("[8]", "float32", "cpu", "S4")
     assert (facts["id"], facts["data_ptr"]) == ("140000000384", hex(94_000_000_256))
@@ -52,11 +52,14 @@ def test_a_tensor_tells_its_facts_and_the_values_before_and_after_the_write() ->
 
 
 def test_the_path_of_a_finding_leads_from_the_saver_over_the_lost_version_to_the_writer() -> None:
-    assert state_of(sigmoid_report())["paths"] == [["C3", "T4@v0", "C4", "T4@v1"]]
+    assert LiveView(sigmoid_report()).state()["paths"] == [["C3", "T4@v0", "C4", "T4@v1"]]
 
 
 def test_the_lines_that_a_finding_is_about_are_marked_in_words() -> None:
-    assert state_of(sigmoid_report())["marks"] == [[[0, 6], True, "✎ overwritten here"], [[0, 5], False, "saved here"]]
+    assert LiveView(sigmoid_report()).state()["marks"] == [
+        [[0, 6], True, "✎ overwritten here"],
+        [[0, 5], False, "saved here"],
+    ]
 
 
 def test_the_path_to_a_read_of_the_new_values_leads_on_from_the_writer() -> None:
@@ -64,14 +67,14 @@ def test_the_path_to_a_read_of_the_new_values_leads_on_from_the_writer() -> None
     (finding,) = report.findings
     stale = replace(finding, code="alias-written", severity="warning", saved_call=None, read_call=5)
 
-    (path,) = state_of(Report(report.trace, (stale,)))["paths"]
+    (path,) = LiveView(Report(report.trace, (stale,))).state()["paths"]
 
     assert path[0] == "C4"
     assert path.index("T4@v1") < path.index("C5")
 
 
 def test_the_steps_are_the_calls_in_their_order_with_their_lines() -> None:
-    state = state_of(sigmoid_report())
+    state = LiveView(sigmoid_report()).state()
 
     assert [step[0] for step in state["steps"]] == [0, 1, 2, 3, 4, 5, 6]
     assert state["steps"][4] == [4, "C4", [[0, 6]], "Tensor.__setitem__, line 6"]
@@ -79,7 +82,7 @@ def test_the_steps_are_the_calls_in_their_order_with_their_lines() -> None:
 
 
 def test_a_long_cell_is_stepped_by_the_boxes_of_its_picture_and_stays_small() -> None:
-    state = state_of(long_report(1000))
+    state = LiveView(long_report(1000)).state()
 
     assert 0 < len(state["steps"]) <= MAX_STEPS
     assert len(json.dumps(state)) < 100_000
@@ -110,7 +113,7 @@ function f(x) {
 
 
 def test_a_folded_box_tells_what_it_holds_so_that_a_search_finds_it() -> None:
-    nodes = state_of(long_report(1000))["nodes"]
+    nodes = LiveView(long_report(1000)).state()["nodes"]
 
     held = [node["held"] for node in nodes.values() if node.get("fold")]
     assert held

@@ -351,7 +351,7 @@ def test_a_listing_of_one_source_says_which_in_the_cards_head_and_its_fix_may_st
 def test_memory_says_whose_it_is_in_its_title_and_of_several_devices_in_each_row():
     reading = Reading(sigmoid_report(), rows=20)
     assert "Memory by line (cpu)" in memory_section(reading)
-    reading.__dict__["memory"] = [*reading.memory, replace(reading.memory[0], device="cuda:0")]
+    vars(reading.ledger)["by_line"] = (*reading.memory, replace(reading.memory[0], device="cuda:0"))
     section = memory_section(reading)
     assert "Memory by line (cpu, cuda:0)" in section
     assert ">Device<" in section

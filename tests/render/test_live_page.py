@@ -17,7 +17,7 @@ from render.samples import hostile_report
 
 from inplace_magic.render.page import explorer
 from inplace_magic.render.page.html import to_page
-from inplace_magic.widgets.state import state_of
+from inplace_magic.widgets.state import LiveView
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -101,7 +101,7 @@ def test_scrubbing_steps_through_graph_lines_and_tables(tmp_path: Path):
 @pytest.mark.skipif(CHROMIUM is None, reason="needs a Chromium on the PATH")
 def test_nothing_is_left_after_the_end_of_the_live_view(tmp_path: Path):
     root = '<div id="root"></div><p style="color:#1A1A1A" id="text">text</p>'
-    state = json.dumps(state_of(hostile_report())).replace("<", "\\u003c")
+    state = json.dumps(LiveView(hostile_report()).state()).replace("<", "\\u003c")
     script = f"""
     {explorer.script()}
     const root = document.getElementById("root"), before = document.body.outerHTML, said = [];

@@ -13,6 +13,7 @@ from stored import stored_in
 
 from inplace_magic.cli.command_line import MACHINES
 from inplace_magic.hazards import Hazard
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.record.proofs import Proof
 from inplace_magic.render.machines import FORMATS
 from inplace_magic.render.machines.findings import MOST_BYTES, SCHEMA, finding_of
@@ -94,6 +95,17 @@ def test_sarif_has_a_rule_for_each_code_and_a_region_for_each_place_in_a_file() 
         assert (result["ruleId"], result["ruleIndex"], result["level"]) == ("alias-written", 0, "error")
         assert place["artifactLocation"]["uri"] == "a%20dir/x.py"
         assert (place["region"]["startLine"], place["region"]["startColumn"]) == (line, 5)
+
+
+def test_a_place_beside_the_first_says_what_it_is() -> None:
+    read, origin = (replace(in_a_file("x.py", line).mutation, column=None) for line in (6, 2))
+    finding = replace(in_a_file("x.py"), read=read, origin=origin, badges=Badges(origin="kept here"))
+    (result,) = json.loads(FORMATS["sarif"](report_of(finding)))["runs"][0]["results"]
+    beside = {
+        place["physicalLocation"]["region"]["startLine"]: place["message"]["text"]
+        for place in result["relatedLocations"]
+    }
+    assert beside == {6: "read here", 2: "kept here"}
 
 
 def test_a_cell_is_a_logical_place() -> None:

@@ -43,7 +43,7 @@ def test_what_a_node_keeps_is_blue_from_its_save_to_its_end() -> None:
 
     (start,) = [cell for cell in lane if "●" in cell.text]
     kept = "SigmoidBackward0 keeps v0 (result) to the end of the watch"
-    assert (start.text, start.title) == ("+ v0 ●", f"T4 probs: created, line 5; {kept}")
+    assert (start.text, start.title) == ("+ v0 ●", f"T4 probs: created; {kept}")
     place = lane.index(start)
     assert [cell.is_kept for cell in lane] == [number >= place for number in range(len(lane))]
 

@@ -11,19 +11,20 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
 
+from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.names import Binding
+from inplace_magic.record.grouped import grouped
+from inplace_magic.record.names import LocalName
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.operands import is_state, written_in
-from inplace_magic.source.tops import names_in, run_once
 from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
@@ -47,6 +48,8 @@ class Bindings:
     """(call, tensor) by function and name: what assignments bound the name to, oldest first."""
     seen: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
     """The same of what the name was seen to hold, where no call's result tells it."""
+    variables: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
+    """(function, name) by tensor: each variable that ever held it."""
     view_texts: frozenset[str] = frozenset()
     """Subscript expressions that took a view of a tensor (and not an item of a list)."""
     made_at: dict[int, Callsite] = field(default_factory=dict)
@@ -61,66 +64,56 @@ class Bindings:
     """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
-    def from_trace(cls, trace: Trace, held: Iterable[Binding]) -> Bindings:
+    def from_trace(cls, trace: Trace, names: Mapping[int, list[str]], inner: Iterable[LocalName]) -> Bindings:
         """Reads the names off a trace.
 
         Args:
-            held: what took hold of its calls' results.
+            names: all names of each tensor in the user's namespace and in functions that ran once, the best one first.
+            inner: those of the functions.
         """
-        namespace: dict[int, str] = {}
-        owners: dict[str, int] = {}
-        known: dict[int, set[str]] = {}
-        inner = names_in(trace, run_once(trace)) if trace.local_names else []
-        for tensor, name in [*((e.tensor, e.name) for e in trace.names), *((e.tensor, e.name) for e in inner)]:
-            known.setdefault(tensor, set()).add(name)
-            namespace.setdefault(tensor, name)
-        for each in trace.names:
-            owners.setdefault(each.name, each.tensor)
+        owners = {each.name: each.tensor for each in reversed(trace.names)}
         local = {(each.whose, each.name): each.tensor for each in inner}
-        bound: dict[int, list[tuple[str, str]]] = {}
-        scopes: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in held:
-            if entry.how == "assigned":
-                function = entry.place.function
-                bound.setdefault(entry.tensor, []).append((function, entry.target))
-                scopes.setdefault((function, entry.target), []).append((entry.call, entry.tensor))
-        seen: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for entry in trace.bindings:
-            seen.setdefault((entry.place.function, entry.target), []).append((entry.call, entry.tensor))
-        for tensor, names in bound.items():
-            kept = known.get(tensor) if len(names) > 1 else None
-            first = next((name for _, name in names if name in kept), None) if kept is not None else None
-            if first is not None:
-                namespace[tensor] = first  # of several names that it still has, the one that it was given first
-        made_at: dict[int, Callsite] = {}
-        by_storage: dict[int, list[int]] = {}
+        assigned = [(entry, entry.place.function) for entry in bindings_of(trace) if entry.how == "assigned"]
+        bound = grouped((entry.tensor, (function, entry.target)) for entry, function in assigned)
+        scopes = grouped(((function, entry.target), (entry.call, entry.tensor)) for entry, function in assigned)
+        seen = grouped(((each.place.function, each.target), (each.call, each.tensor)) for each in trace.bindings)
+        holding = ((each.tensor, (each.place.function, each.target)) for each in trace.bindings)
+        assigning = ((entry.tensor, (function, entry.target)) for entry, function in assigned)
+        variables = grouped(pair for pair in dict.fromkeys((*assigning, *holding)) if pair[1][1].isidentifier())
+        namespace = {tensor: known[0] for tensor, known in names.items()}
+        for tensor, given in bound.items():
+            kept = [name for _function, name in given if name in names.get(tensor, ())] if len(given) > 1 else []
+            if kept:
+                namespace[tensor] = kept[0]  # of several names that it still has, the one that it was given first
         met = chain.from_iterable([group for call in trace.calls for group in (call.inputs, call.outputs)])
-        for storage, tensor in dict.fromkeys(map(_PLACE, met)):
-            if storage is not None:
-                by_storage.setdefault(storage, []).append(tensor)
-        activations: set[int] = set()
-        for call_event in trace.calls:
-            site = call_event.callsite
-            if site is None:
-                continue
-            for output in call_event.outputs:
-                if output.tensor not in made_at:
-                    made_at[output.tensor] = site
-                    if call_event.modules and call_event.kind == "ordinary":
-                        activations.add(output.tensor)
+        by_storage = grouped(place for place in dict.fromkeys(map(_PLACE, met)) if place[0] is not None)
+        made = {
+            output.tensor: (call, site)
+            for call in reversed(trace.calls)
+            if (site := call.callsite) is not None
+            for output in call.outputs
+        }
+        made_at = {tensor: site for tensor, (_call, site) in made.items()}
+        activations = frozenset([t for t, (call, _site) in made.items() if call.modules and call.kind == "ordinary"])
         items = [call.callsite for call in trace.calls if "gives item" in call.traits]
         nodes = map(expressions.parse, {site.expression for site in items if site is not None})
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
-        return cls(namespace, owners, local, bound, scopes, seen, texts, made_at, by_storage, frozenset(activations))
+        return cls(namespace, owners, local, bound, scopes, seen, variables, texts, made_at, by_storage, activations)
 
     def bound_last(self, function: str, name: str, before: int) -> tuple[int, int] | None:
         """(call, tensor) of what a name of a function was bound to last before a call; None where nobody saw it."""
         found = None
-        for bound in (self.seen.get((function, name), ()), self.scopes.get((function, name), ())):
+        for bound in (self.scopes.get((function, name), ()), self.seen.get((function, name), ())):
             last = bisect_left(bound, before, key=itemgetter(0)) - 1
             if last >= 0 and (found is None or bound[last][0] >= found[0]):
                 found = bound[last]
         return found
+
+    def names_held(self, function: str, tensor: int, call: int) -> set[str]:
+        """Return the variables of a function that held a tensor when a call had returned."""
+        ever = (name for of, name in self.variables.get(tensor, ()) if of == function)
+        now = ((name, self.bound_last(function, name, call + 1)) for name in ever)
+        return {name for name, held in now if held is not None and held[1] == tensor}
 
     def name(self, tensor: int) -> str | None:
         """Return the best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""

@@ -8,10 +8,9 @@ from operator import attrgetter
 
 from inplace_magic.analysis.naming.aliases import Aliases
 from inplace_magic.analysis.naming.bindings import Bindings
-from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
 from inplace_magic.record.grouped import grouped, grouped_by
-from inplace_magic.record.names import Binding, Holding, KeptByHook
+from inplace_magic.record.names import Holding, KeptByHook, LocalName, TensorName
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.tops import Top, names_in, run_once, tops
@@ -25,11 +24,7 @@ class KnownNames:
 
     @cached_property
     def bindings(self) -> Bindings:
-        return Bindings.from_trace(self.trace, self._held)
-
-    @cached_property
-    def _held(self) -> tuple[Binding, ...]:
-        return tuple(bindings_of(self.trace))
+        return Bindings.from_trace(self.trace, self.names, self._inner_names)
 
     @cached_property
     def rebindings(self) -> tuple[Rebinding, ...]:
@@ -39,14 +34,19 @@ class KnownNames:
     @cached_property
     def aliases(self) -> Aliases:
         """The second names."""
-        return Aliases(self.trace, self._held)
+        return Aliases(self.trace, self.bindings)
 
     @cached_property
     def names(self) -> dict[int, list[str]]:
         """Every name by which the user's namespace reaches a tensor, by tensor."""
-        once = names_in(self.trace, self.run_once) if self.trace.local_names else ()
-        named = grouped_by(attrgetter("tensor"), (*self.trace.names, *once))
-        return {tensor: list(dict.fromkeys(entry.name for entry in entries)) for tensor, entries in named.items()}
+        entries: tuple[TensorName | LocalName, ...] = (*self.trace.names, *self._inner_names)
+        named = grouped((entry.tensor, entry.name) for entry in entries)
+        return {tensor: list(dict.fromkeys(names)) for tensor, names in named.items()}
+
+    @cached_property
+    def _inner_names(self) -> list[LocalName]:
+        """Those of functions that ran once."""
+        return names_in(self.trace, self.run_once) if self.trace.local_names else []
 
     @cached_property
     def best_names(self) -> dict[int, str]:

@@ -97,10 +97,6 @@ def holes_of(calls: Sequence[CallEvent]) -> tuple[Hole, ...]:
 
 
 def has_hole(holes: Sequence[Hole], first: int, last: int, *, around: bool = False) -> bool:
-    """True if calls are missing between the two calls of these indexes.
-
-    Args:
-        holes: as :func:`holes_of` gives them.
-        around: right before and after them counts too, as for the passes of a loop.
-    """
+    """True if calls are missing between the two calls of these indexes; `around`: or right before and after them, as
+    for the passes of a loop."""
     return any(first <= before < last or (around and (after == first or before == last)) for before, after in holes)

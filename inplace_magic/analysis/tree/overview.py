@@ -40,11 +40,8 @@ def whole_modules(calls: Sequence[CallVertex]) -> dict[str, tuple[str, str]]:
 
 
 def parts_of_overview(parts: Iterable[Branch], whole: Mapping[str, object], *, joined: bool) -> list[Branch]:
-    """Return the modules among some parts and in the lines among them, and what is between two modules.
-
-    Args:
-        whole: by key, the calls that are modules.
-    """
+    """Return the modules among some parts and in the lines among them, and what is between two modules; `whole` has the
+    calls that are modules, by key."""
     flat = list(_opened(parts, whole))
     found: list[Branch] = []
     for loose, group in groupby(flat, key=lambda part: part.kind in ("call", "line") and not runs_modules(part, whole)):
@@ -61,12 +58,7 @@ def is_module(branch: Branch, whole: Mapping[str, object]) -> bool:
 
 
 def runs_modules(branch: Branch, whole: Mapping[str, object], *, inside: bool = False) -> bool:
-    """True if it is a module or runs one.
-
-    Args:
-        whole: by key, the calls that are modules.
-        inside: what it is itself does not count.
-    """
+    """True if it is a module or runs one; with `inside`, what it is itself does not count."""
     if not inside and is_module(branch, whole):
         return True
     return any(runs_modules(part, whole) for part in (branch.parts[:1] if branch.kind == "loop" else branch.parts))

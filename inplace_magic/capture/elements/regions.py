@@ -7,9 +7,13 @@ from typing import Any
 from inplace_magic.record.events import Region
 
 
-def basic_index_region(shape: tuple[int, ...], strides: tuple[int, ...], offset: int, index: Any) -> Region | None:
+def basic_index_region(
+    shape: tuple[int, ...] | None, strides: tuple[int, ...] | None, offset: int | None, index: Any
+) -> Region | None:
     """Return the region of ``x[index]`` for integers, slices, ``None`` and ``...``; None for any other index, whose
-    result is no view."""
+    result is no view, and for a tensor of which one of the three is not known."""
+    if shape is None or strides is None or offset is None:
+        return None
     entries = list(index) if isinstance(index, tuple) else [index]
     for entry in entries:
         plain = entry is None or entry is Ellipsis or isinstance(entry, slice) or type(entry) is int

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, SITE, RawCall, mutations_of
+from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, SITE, Log, RawCall, mutations_of
 from inplace_magic.capture.records import UNREAD, Observation
 from inplace_magic.capture.torch import describe_memory
 from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.capture.torch.layouts import Layout, readable
+from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.capture.torch.refusals import refusal_of
-from inplace_magic.record.events import CallEvent, Dropped, Mutation, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 
@@ -22,20 +22,12 @@ class Freezer:
     """Makes each observation readable once, however many calls refer to it."""
 
     def __init__(
-        self,
-        sites: list[Callsite],
-        modules: list[tuple[str, ...]],
-        within: Mapping[tuple[int, str], str],
-        dropped: Mapping[int, Dropped],
-        uncertain: Collection[int],
-        repeats: Mapping[int, int],
+        self, log: Log, sites: list[Callsite], modules: list[tuple[str, ...]], within: Mapping[tuple[int, str], str]
     ) -> None:
         self._sites = sites
         self._modules = modules
         self._within = within
-        self._dropped = dropped
-        self._uncertain = uncertain
-        self._repeats = repeats
+        self._dropped, self._uncertain, self._repeats = log.dropped, log.uncertain, log.repeats
         self._made: dict[int, TensorMetadata] = {}
         """By ``id`` of the observation."""
 
@@ -122,7 +114,7 @@ def _seen(
     requires_grad: bool,
     node: int | None,
 ) -> TensorMetadata:
-    shape, strides, offset, dtype, device, nbytes, is_view, cls = readable(layout)
+    shape, strides, offset, dtype, device, nbytes, is_view, cls = layout.readable
     return _metadata(
         serial,
         version,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 
 from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
-from inplace_magic.capture.log import RawOp, accesses_of, outputs_of
+from inplace_magic.capture.log import FIRST_ACCESS, RawOp
 from inplace_magic.capture.past.packed import PastNode, PastStorage
 from inplace_magic.capture.records import StorageRecord
-from inplace_magic.capture.torch.layouts import readable
 from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import Access, OpEvent
@@ -25,40 +25,41 @@ _node, _saved = filled(AutogradNode), filled(SavedTensor)
 
 def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     """Return all aten operators."""
-    return tuple(
-        [
-            _op_event(
-                op[0],
-                op[1],
-                tuple(
-                    [_access(~serial, "WRITE") if serial < 0 else _access(serial, "READ") for serial in accesses_of(op)]
-                ),
-                outputs_of(op),
-                op[2],
-            )
-            for op in raw
-        ]
-    )
-
-
-def frozen_storages(records: Iterable[StorageRecord | PastStorage], ops: Sequence[int]) -> tuple[Storage, ...]:
-    """Return all blocks of memory met.
-
-    Args:
-        ops: numbers of the operators that are kept.
-    """
-    devices: dict[torch.device | None, str] = {}
     found = []
+    for op in raw:
+        name, call, in_backward, end = op[:FIRST_ACCESS]
+        accesses = [
+            _access(~number, "WRITE") if number < 0 else _access(number, "READ") for number in op[FIRST_ACCESS:end]
+        ]
+        found.append(_op_event(name, call, tuple(accesses), op[end:], in_backward))
+    return tuple(found)
+
+
+def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> Iterator[Storage]:
+    """Yield all blocks of memory met."""
+    devices: dict[torch.device | None, str] = {}
     for r in records:
         device = devices.get(r.device)
         if device is None:
             device = devices[r.device] = str(r.device)
-        resizes = tuple([Resize(nbytes, call, position(ops, op)) for nbytes, call, op in r.resizes])
-        born_op, ended_op = position(ops, r.born_op), position(ops, r.ended_op)
-        if born_op is not None and (born_op == len(ops) or ops[born_op] != r.born_op):
-            born_op = None  # that one was forgotten
-        found.append(_storage(r.serial, r.nbytes, device, r.born, r.ended, born_op, ended_op, r.foreign, resizes))
-    return tuple(found)
+        resizes = tuple(Resize(*resize) for resize in r.resizes) if r.resizes else ()
+        yield _storage(r.serial, r.nbytes, device, r.born, r.ended, r.born_op, r.ended_op, r.foreign, resizes)
+
+
+def among_kept(storages: Iterable[Storage], ops: Sequence[int]) -> Iterator[Storage]:
+    """Yield the blocks with operators told by their places among those that are kept, and not by their numbers.
+
+    Args:
+        ops: numbers of the operators that are kept.
+    """
+    known = set(ops)
+    for each in storages:
+        yield replace(
+            each,
+            born_op=position(ops, each.born_op) if each.born_op in known else None,
+            ended_op=position(ops, each.ended_op),
+            resizes=tuple([replace(resize, op=position(ops, resize.op)) for resize in each.resizes]),
+        )
 
 
 def position(ops: Sequence[int], number: int | None) -> int | None:
@@ -90,27 +91,16 @@ def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor,
             if layout is None:
                 found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
                 continue
-            shape, strides, offset, dtype, device, nbytes, _is_view, _cls = readable(layout)
             flips = node.changed.get(name, ()) if node.changed else ()
+            on = storage.serial if storage is not None else None
+            counts = counter.serial if counter is not None else None
             found.append(
                 _saved(
-                    node.serial,
-                    name,
-                    storage.serial if storage is not None else None,
-                    counter.serial if counter is not None else None,
-                    version,
-                    tensor,
-                    shape,
-                    strides,
-                    offset,
-                    dtype,
-                    device,
-                    nbytes,
-                    False,  # packed by no hooks
-                    digest is not None,
-                    flips[0] if flips else None,
-                    tuple(flips[1:]),
-                    saved_role(name),
+                    *(node.serial, name, on, counts, version, tensor, *layout.readable[:6]),
+                    checked=digest is not None,
+                    changed=flips[0] if flips else None,
+                    flips=tuple(flips[1:]),
+                    role=saved_role(name),
                 )
             )
     return tuple(found)

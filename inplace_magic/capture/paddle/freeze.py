@@ -145,14 +145,14 @@ def _node(record: NodeRecord, pending: set[int]) -> AutogradNode:
 def _saved(records: Iterable[NodeRecord]) -> Iterator[SavedTensor]:
     for node in records:
         for saved in node.saved:
-            facts = describe.readable(saved.layout)
+            facts = describe.readable(saved.seen.layout)
             yield SavedTensor(
                 node=node.serial,
                 name=saved.slot,
                 storage=_number(saved.storage),
                 counter=_number(saved.storage),
                 version=saved.version,
-                tensor=None if saved.record is None else saved.record.serial,
+                tensor=None if saved.is_clone else saved.seen.record.serial,
                 checked=saved.before is not None,
                 changed=saved.changed[0] if saved.changed else None,
                 flips=saved.changed[1:],

@@ -7,10 +7,10 @@ that a call made is always a new one, and an address leads to the node that was 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.describe import Layout
 from inplace_magic.capture.paddle.identity import Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.paddle.traits import LEAF_SINK
 
@@ -21,22 +21,19 @@ _DEEPEST = 10_000
 """Nodes that are read behind one that is met for the first time."""
 
 
+@dataclass(eq=False, slots=True)
 class Saved:
     """Something that a node keeps; `before` are its bytes, while they can be compared."""
 
-    __slots__ = ("before", "changed", "guarded", "layout", "pointer", "record", "slot", "storage", "version")
-
-    def __init__(self, slot: str, seen: Observation, before: bytes | None, *, guarded: bool) -> None:
-        self.slot = slot
-        self.record: TensorRecord | None = seen.record
-
-        self.storage: StorageRecord | None = seen.storage
-        self.version = seen.version
-        self.layout: Layout = seen.layout
-        self.pointer = seen.pointer
-        self.before = before
-        self.guarded = guarded
-        self.changed: tuple[int, ...] = ()
+    slot: str
+    seen: Observation
+    """The tensor as it was kept; of a clone, the tensor that was cloned."""
+    storage: StorageRecord | None
+    version: int | None
+    before: bytes | None = None
+    is_clone: bool = False
+    guarded: bool = True
+    changed: tuple[int, ...] = ()
 
 
 class NodeRecord:
@@ -139,27 +136,25 @@ class NodeMap:
     def keep(self, record: NodeRecord, slot: str, seen: Observation, *, guarded: bool = True) -> None:
         """Notes that a node keeps a tensor as it is now."""
         before = describe.content(seen.layout, seen.pointer, self._limit)
-        saved = Saved(slot, seen, before, guarded=guarded)
+        saved = Saved(slot, seen, seen.storage, seen.version, before, guarded=guarded)
         record.saved += (saved,)
         if before is not None:
             self._compared.append((record.serial, saved))
 
     def keep_clone(self, record: NodeRecord, slot: str, seen: Observation, clone: StorageRecord) -> None:
         """Notes that a node keeps a clone of a tensor as it was."""
-        saved = Saved(slot, seen, None, guarded=True)
-        saved.storage, saved.version, saved.pointer, saved.record = clone, 0, 0, None
-        record.saved += (saved,)
+        record.saved += (Saved(slot, seen, clone, 0, is_clone=True),)
 
     def compare_values(self, call: int) -> None:
         """Compares what nodes keep with what it was when they kept it, where a tensor on it still lives."""
         left = []
         for entry in self._compared:
             saved = entry[1]
-            tensor = saved.record() if saved.record is not None else None
-            if tensor is None or describe.pointer(tensor) != saved.pointer:
+            tensor, first = saved.seen.record(), saved.seen.pointer
+            if tensor is None or describe.pointer(tensor) != first:
                 saved.before = None  # nobody can tell any more
                 continue
-            now = describe.content(saved.layout, saved.pointer, self._limit)
+            now = describe.content(saved.seen.layout, first, self._limit)
             if (now == saved.before) == (len(saved.changed) % 2 == 1):
                 saved.changed += (call,)
             left.append(entry)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import BuiltinFunctionType
 from typing import Any, NamedTuple
 
@@ -71,7 +72,6 @@ _imported: list[str] = []
 """The modules that were there when spots were last asked for: mostly the same, which is seen at once."""
 _known: tuple[int, tuple[Spot, ...]] | None = None
 _last: tuple[tuple[Spot, ...], Wardrobe] | None = None
-_facts: dict[tuple[str, str], OpFacts] = {}
 
 
 def spots() -> tuple[Spot, ...]:
@@ -135,12 +135,10 @@ def take_off(wardrobe: Wardrobe) -> None:
         raise interrupted
 
 
+@cache
 def facts_of(name: str, owner: str = "") -> OpFacts:
     """Return the facts of an operation, computed once."""
-    known = _facts.get((name, owner))
-    if known is None:
-        known = _facts[name, owner] = OpFacts(name, owner)
-    return known
+    return OpFacts(name, owner)
 
 
 def _functions() -> Iterator[Spot]:

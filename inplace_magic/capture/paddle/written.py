@@ -87,9 +87,8 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
     new = None if old is None else describe.content(after.layout, after.pointer, limit)
     region = None
     if call.facts.sets_item and len(call.arguments) > 1:
-        shape, strides, offset, *_ = call.before[0].layout
-        if strides is not None and offset is not None:
-            region = basic_index_region(shape, strides, offset, call.arguments[1])
+        was = call.before[0].layout
+        region = basic_index_region(was.shape, was.strides, was.offset, call.arguments[1])
     return RawMutation(after, before, old, new, region, call.dropped if announced else None)
 
 

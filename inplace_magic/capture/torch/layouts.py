@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -39,8 +40,6 @@ class Layout:
     def __init__(self, facts: Sequence[Any], cls: str) -> None:
         self.shape, self.strides, self.offset, self.dtype, self.device, self.is_view = facts
         self.cls = cls
-        self.readable: Readable | None = None
-        """What :func:`readable` gave."""
         shape, strides, dtype, device = self.shape, self.strides, self.dtype, self.device
         self.numel = None if shape is None else math.prod(shape)
         elements = None
@@ -55,6 +54,20 @@ class Layout:
         in_order = elements is not None and _in_order(shape or (), strides or ())
         self.letter: bytes | None = _LETTERS.get(dtype) if in_order and dtype is not None else None
         """The letter of ``struct`` for its elements, where they lie in CPU memory one after the other."""
+
+    @cached_property
+    def readable(self) -> Readable:
+        """The same as it stands in a trace."""
+        return Readable(
+            None if self.shape is None else tuple(self.shape),
+            self.strides,
+            self.offset,
+            "unknown" if self.dtype is None else str(self.dtype).removeprefix("torch."),
+            "unknown" if self.device is None else str(self.device),
+            None if self.numel is None or self.dtype is None else self.numel * self.dtype.itemsize,
+            self.is_view,
+            self.cls,
+        )
 
 
 def memory_of(nbytes: int) -> Callable[[int], Any]:
@@ -108,20 +121,3 @@ _NOTHING = type(None)
 
 def _are_numbers(sizes: Sequence[Any] | None) -> bool:
     return sizes is None or all([type(size) is int for size in sizes])
-
-
-def readable(layout: Layout) -> Readable:
-    """Return a layout as it stands in a trace."""
-    known = layout.readable
-    if known is None:
-        known = layout.readable = Readable(
-            None if layout.shape is None else tuple(layout.shape),
-            layout.strides,
-            layout.offset,
-            "unknown" if layout.dtype is None else str(layout.dtype).removeprefix("torch."),
-            "unknown" if layout.device is None else str(layout.device),
-            None if layout.numel is None or layout.dtype is None else layout.numel * layout.dtype.itemsize,
-            layout.is_view,
-            layout.cls,
-        )
-    return known

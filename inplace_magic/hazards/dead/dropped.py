@@ -44,7 +44,7 @@ _LOSSES = {
             "not whole numbers ({example}). PyTorch gives no error."
         ),
         N_(
-            "Make the tensor of floating point (`dtype=torch.float32`, or leave the dtype out); where whole numbers "
+            "Use a floating-point dtype (`dtype=torch.float32`, or leave the dtype out); where whole numbers "
             "are meant, say how: `.round()`, `.floor()`, `.long()`."
         ),
         "{0:.6g} → {1}",

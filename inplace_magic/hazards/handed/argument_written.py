@@ -177,8 +177,8 @@ def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:
         CODE,
         "warning",
         message=_(
-            "{write} wrote {tensor} before {read} reads it: {call} passed it as `{parameter}`, which makes no "
-            "copy. PyTorch gives no error; the read sees the new values."
+            "{write} overwrote {tensor}, which {call} had passed as `{parameter}`, and {read} reads the new values. "
+            "PyTorch gives no error."
         ).format(
             read=wording.spot(read.callsite),
             write=wording.spot(call.callsite),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.analysis.tree.behind import module_behind
+from inplace_magic.analysis.tree.module_names import module_behind
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
@@ -24,20 +24,20 @@ from inplace_magic.record.refusal import Refusal
 CODE = "saved-tensor-overwritten"
 
 _INTACT_RAISED = N_(
-    "The write went to other elements, so what was saved is intact; but a tensor and all its views share one "
-    "version counter, and PyTorch looks at nothing else: {versions}, so it raised."
+    "The write went to other elements, so what was saved is intact. But a tensor and all its views share one version "
+    "counter, and PyTorch checks nothing else: {versions}, so it raised."
 )
 _INTACT_WILL_RAISE = N_(
-    "The write went to other elements, so what was saved is intact; but a tensor and all its views share one "
-    "version counter, and PyTorch looks at nothing else: {versions}, so it will raise when backward comes there."
+    "The write went to other elements, so what was saved is intact. But a tensor and all its views share one version "
+    "counter, and PyTorch checks nothing else: {versions}, so backward will raise."
 )
 _CHANGED_RAISED = N_(
-    "The gradient of {function} is computed from the values of that moment; {versions}, so PyTorch raised instead of "
+    "Backward computes the gradient of {function} from the saved values; {versions}, so PyTorch raised instead of "
     "using wrong numbers."
 )
 _CHANGED_WILL_RAISE = N_(
-    "The gradient of {function} is computed from the values of that moment; {versions}, so PyTorch will raise when "
-    "backward comes there instead of using wrong numbers."
+    "Backward computes the gradient of {function} from the saved values; {versions}, so PyTorch will raise instead of "
+    "using wrong numbers."
 )
 
 
@@ -267,5 +267,5 @@ def _reached(story: Story, call: CallEvent) -> set[int]:
 
 def _versions(expected: int | None, found: int | None) -> str:
     if expected is None or found is None:
-        return _("its version has moved on")
-    return _("it is at version {found}, and backward expects version {expected}").format(found=found, expected=expected)
+        return _("the version of the tensor has moved on")
+    return _("it expects version {expected} and finds version {found}").format(found=found, expected=expected)

@@ -239,9 +239,7 @@ def _maker(story: Story, code: str, call: CallEvent, tensor: int) -> CallEvent |
     if code in (READ, EXPANDED):
         return repeating(story, tensor, call.index) if code == EXPANDED else None
     several = _gave_several(story, call) if code in (BASE, MULTI_OUTPUT) else None
-    made = several or story.innermost_new(call.inputs[0].tensor, call.index)
-    gave_it_back = code == LEAF and made is not None and made.got({tensor})  # `.to(device)`
-    return None if gave_it_back else made
+    return several or story.innermost_new(call.inputs[0].tensor, call.index)
 
 
 def _gave_several(story: Story, refused: CallEvent) -> CallEvent | None:

@@ -254,9 +254,8 @@ def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
 
 def _given_to_both(story: Story, entry: Registration) -> Hazard:
     message = _(
-        "{line} gives another `{name}` to a shallow copy of a module, and such a copy shares the dict of "
-        "parameters with its original: the original now has the new `{name}` as well, and no longer its "
-        "own. PyTorch gives no error."
+        "{line} gives a shallow copy of a module another `{name}`, and such a copy shares its dict of parameters with "
+        "the original: the original now has the new `{name}` too. PyTorch gives no error."
     ).format(line=wording.spot(entry.callsite), name=entry.name)
     return Hazard(
         code=CODE,

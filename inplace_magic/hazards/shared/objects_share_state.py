@@ -13,7 +13,7 @@ from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.copies import PastAnother, written_past_another
 from inplace_magic.hazards.references.engine import written_for_two
-from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.rule import rule_of
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -139,19 +139,19 @@ def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
     written, call = past.copy.path, past.call
     if past.read is None and past.original.path == written:
         message = _(
-            "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the very "
-            "tensors of the object it was copied from. PyTorch gives no error."
+            "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the same "
+            "tensors. PyTorch gives no error."
         )
     elif past.read is None:
         message = _(
-            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the "
-            "very tensors of the original. PyTorch gives no error."
+            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the same "
+            "tensors. PyTorch gives no error."
         )
     else:
         written = story.bindings.written_path(call, call.mutations[0].tensor) or written
         message = _(
-            "{line} wrote `{original}` as `{written}` before {read} reads it: two objects of the class `{kind}` "
-            "hold one tensor, so a write to one changes both. PyTorch gives no error."
+            "{line} wrote `{original}` as `{written}`, and {read} reads the new values: two objects of the class "
+            "`{kind}` hold one tensor. PyTorch gives no error."
         )
     words = {
         "line": wording.spot(call.callsite),
@@ -167,8 +167,8 @@ def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
 def _of_two_objects(story: Story, call: CallEvent, tensor: int) -> Hazard:
     path = story.bindings.written_path(call, tensor) or ""
     message = _(
-        "{line} writes `{path}` for one object on top of what it wrote for another one: both hold one "
-        "tensor. PyTorch gives no error."
+        "{line} writes `{path}` of one object over what it wrote for another: both hold the same tensor. PyTorch "
+        "gives no error."
     ).format(line=wording.spot(call.callsite), path=path)
     fix = _("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`.")
     return _hazard(CODE, call, tensor, path, message, fix)
@@ -177,9 +177,8 @@ def _of_two_objects(story: Story, call: CallEvent, tensor: int) -> Hazard:
 def _of_class(story: Story, call: CallEvent, tensor: int, shared: str) -> Hazard:
     path = story.bindings.written_path(call, tensor) or ""
     message = _(
-        "{line} writes `{path}` for one object on top of what it wrote for another one, and both times the "
-        "tensor is `{shared}`: a tensor made in a class body is one tensor for all objects. PyTorch gives "
-        "no error."
+        "{line} writes `{path}` of one object over what it wrote for another: both times the tensor is `{shared}`, "
+        "made in the class body, one for all objects. PyTorch gives no error."
     ).format(line=wording.spot(call.callsite), path=path, shared=shared)
     fix = _(
         "Make the tensor in `__init__`, once for each object; in a dataclass write `field(default_factory=lambda: …)`."
@@ -213,6 +212,6 @@ def _slot_of_its_own(write: Written) -> Fix | None:
 
 
 RULES = (
-    row(CODE, "warning", partial(_with_code, CODE), _slot_of_its_own),
-    row(OF_A_CLASS, "warning", partial(_with_code, OF_A_CLASS), made_for_each_object),
+    rule_of(CODE, "warning", partial(_with_code, CODE), _slot_of_its_own),
+    rule_of(OF_A_CLASS, "warning", partial(_with_code, OF_A_CLASS), made_for_each_object),
 )

@@ -180,8 +180,8 @@ def _what_happened(call: CallEvent, reading: Callsite) -> str:
         )
     if call.callsite is not None and _are_parts_of_one_line(reading, call.callsite):
         return _(
-            "{part} overwrote `{name}` before {read} reads it in the same line: {how}. PyTorch gives no error; the "
-            "read sees the new values."
+            "{part} in {read} overwrote `{name}`, and the rest of the line reads the new values: {how}. PyTorch gives "
+            "no error."
         )
     return _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
 
@@ -212,13 +212,13 @@ def _why_written(story: Story, call: CallEvent, mutation: Mutation, owned: Owned
     if owned.site != call.callsite:
         how = _("{line} wrote its input in place").format(line=wording.line_of(owned.site))
     elif _gave_it_back(story, call, mutation.tensor):
-        how = _("it returned the same tensor, written in place")
+        how = _("`{operation}` wrote its input in place and returned it").format(operation=call.operation)
         fix = _(
             "Use an operation that makes a new tensor (`inplace=False`), or pass it a copy (`{name}.clone()`); if "
             "you want the new values, bind them to the old name: `{name} = …`."
         )
     else:
-        how = _("it wrote its input in place")
+        how = _("`{operation}` wrote its input in place").format(operation=call.operation)
     return how, fix.format(name=owned.path)
 
 

@@ -228,8 +228,8 @@ class _Arrays:
 def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
     variable = story.bindings.written_name(call, tensor)
     message = _(
-        "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, "
-        "so each fetch makes the edit on top of the last one. PyTorch gives no error."
+        "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, so each "
+        "fetch edits it again. PyTorch gives no error."
     ).format(line=wording.spot(site), tensor=f"`{variable}`" if variable else _("the item"))
     fix = _("Edit out of place, or fetch a copy first (`.clone()`).")
     return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)

@@ -18,7 +18,7 @@ from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
 from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
 from inplace_magic.hazards.references.names import taken_for_the_write
-from inplace_magic.hazards.rule import Rule, Way, row
+from inplace_magic.hazards.rule import Rule, Way, rule_of
 from inplace_magic.hazards.stale import parts
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
@@ -134,8 +134,8 @@ DECISIONS = (
         "kept-then-written",
         lambda story: (*parts.moved(story), *parts.weights_moved_on(story)),
         N_(
-            "{write} changed what {taken} kept before {read} reads it: {code} shares that memory and copies "
-            "nothing. PyTorch gives no error; the read sees the new values."
+            "{write} changed what {taken} kept, and {read} reads the new values: {code} shares that memory and copies "
+            "nothing. PyTorch gives no error."
         ),
         N_("Keep a copy: append `.clone()` to {code}."),
         N_("Keep a copy: `copy.deepcopy(…)` around {code}."),
@@ -146,8 +146,8 @@ DECISIONS = (
         "lookup-shortened",
         shortened,
         N_(
-            "{write} shortened rows of {name} before {read} reads it: a lookup with `max_norm` writes its table. "
-            "PyTorch gives no error; the read sees the new values."
+            "{write} shortened rows of {name}, and {read} reads the new values: a lookup with `max_norm` writes its "
+            "table. PyTorch gives no error."
         ),
         N_("Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."),
         ways=(where_it_is_handed,),
@@ -190,4 +190,4 @@ def _hazard(decision: Decision, story: Story, stale: Stale) -> Hazard:
     )
 
 
-RULES: tuple[Rule, ...] = tuple(row(each.code, "silent", partial(_check, each), *each.ways) for each in DECISIONS)
+RULES: tuple[Rule, ...] = tuple(rule_of(each.code, "silent", partial(_check, each), *each.ways) for each in DECISIONS)

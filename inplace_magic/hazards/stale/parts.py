@@ -28,7 +28,7 @@ from inplace_magic.hazards.references.engine import (
 )
 from inplace_magic.hazards.references.handed import is_called_alone
 from inplace_magic.hazards.references.origins import builds_on_itself, is_of, view_of
-from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.rule import rule_of
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_entry
@@ -241,4 +241,4 @@ def _hazard_of_written(story: Story, call: CallEvent, mutation: Mutation, taken:
     )
 
 
-RULE = row("part-written", "silent", _written, copied_where_taken, gives_way=True)
+RULE = rule_of("part-written", "silent", _written, copied_where_taken, gives_way=True)

@@ -126,13 +126,13 @@ def _hazard(story: Story, tensor: int, first: str, second: str | None, write: Wr
     gradient = next((name for name in story.names.get(tensor, ()) if is_gradient(name)), None)
     if second is not None:
         message = _(
-            "{write} overwrote `{first}` before {read} reads it: `{first}` and `{second}` are one tensor, so "
-            "the old values of `{first}` are lost. PyTorch gives no error."
+            "{write} overwrote `{first}`, and {read} reads the new values: `{first}` and `{second}` are one tensor. "
+            "PyTorch gives no error."
         )
     else:
         message = _(
-            "{write} overwrote `{first}` before {read} reads it: `{first}` is the gradient itself, not a copy. "
-            "PyTorch gives no error."
+            "{write} overwrote `{first}`, and {read} reads the new values: `{first}` is the gradient itself, not a "
+            "copy. PyTorch gives no error."
         )
     words = {"first": first, "second": second, "read": wording.spot(read.callsite), "write": wording.spot(write.site)}
     return finding(

@@ -22,7 +22,7 @@ from inplace_magic.hazards.fixes.of_origin import (
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.rule import row
+from inplace_magic.hazards.rule import rule_of
 from inplace_magic.hazards.twice.second_sides import operands_of, second_taken, where_named, wrote_while_making
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -230,7 +230,7 @@ def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) ->
         return _(
             "The old values are an alias, not a copy, so they show every write since then, the first by {write}."
         ).format(write=wording.spot(site))
-    return _("One is an alias of the other, not a copy: whatever is written to one, as by {write}, is in both.").format(
+    return _("One is an alias of the other, not a copy: a write to one, such as {write}, shows in both.").format(
         write=wording.spot(site)
     )
 
@@ -241,7 +241,7 @@ def _copied_where_kept(write: Written) -> Fix | None:
 
 
 RULES = (
-    row(
+    rule_of(
         "same-memory-compared",
         "warning",
         same_memory_compared,

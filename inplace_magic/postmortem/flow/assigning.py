@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import PLAIN, Machine, key_of
 from inplace_magic.postmortem.flow.modules import listed
 from inplace_magic.postmortem.flow.values import (
@@ -28,27 +27,27 @@ from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING, OPERATORS, SE
 from inplace_magic.postmortem.reading import MISSING, is_a, lookup
 
 
-def assign(machine: Machine, target: ast.expr, value: Value, frame: Frame) -> None:
+def assign(machine: Machine, target: ast.expr, value: Value) -> None:
     """Puts a value where a target says."""
     machine.tick()
     if isinstance(target, ast.Name):
-        bind(machine, target.id, value, frame)
+        bind(machine, target.id, value)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        _unpack(machine, target.elts, value, frame)
+        _unpack(machine, target.elts, value)
     elif isinstance(target, ast.Starred):
-        assign(machine, target.value, value, frame)
+        assign(machine, target.value, value)
     elif isinstance(target, ast.Attribute):
-        for owner in parts(machine.evaluate(machine, target.value, frame)):
+        for owner in parts(machine.evaluate(target.value)):
             set_attribute(machine, owner, target.attr, value)
     elif isinstance(target, ast.Subscript):
-        owner = machine.evaluate(machine, target.value, frame)
-        index = machine.evaluate(machine, target.slice, frame)
-        set_item(machine, target, owner, index, value, frame)
+        owner = machine.evaluate(target.value)
+        index = machine.evaluate(target.slice)
+        set_item(machine, target, owner, index, value)
 
 
-def bind(machine: Machine, name: str, value: Value, frame: Frame) -> None:
+def bind(machine: Machine, name: str, value: Value) -> None:
     """Gives a name a value; of an object that exists still the object itself."""
-    env: Env = frame.env
+    env: Env = machine.frame.env
     if name in env.outer:
         outer = env.parent
         while outer is not None and name not in outer.names and outer.parent is not None:
@@ -103,16 +102,16 @@ def _set_as_made(machine: Machine, made: Instance, live: Any, depth: int) -> Non
             machine.heap.pop((id(live), attribute), None)
 
 
-def _unpack(machine: Machine, targets: list[ast.expr], value: Value, frame: Frame) -> None:
+def _unpack(machine: Machine, targets: list[ast.expr], value: Value) -> None:
     items = machine.items_of(value) if not isinstance(value, Choice) else None
     entries = items.entries if items is not None else listed(value)
     starred = any(isinstance(target, ast.Starred) for target in targets)
     if len(entries) == len(targets) and not starred:
         for target, entry in zip(targets, entries, strict=True):
-            assign(machine, target, entry, frame)
+            assign(machine, target, entry)
         return
     for number, target in enumerate(targets):
-        assign(machine, target, _part(machine, value, number), frame)
+        assign(machine, target, _part(machine, value, number))
 
 
 def _part(machine: Machine, value: Value, number: int) -> Value:
@@ -144,7 +143,7 @@ def set_attribute(machine: Machine, owner: Value, name: str, value: Value) -> No
 
 
 def set_item(
-    machine: Machine, node: ast.Subscript, owner: Value, index: Value, value: Value, frame: Frame, *, also: bool = False
+    machine: Machine, node: ast.Subscript, owner: Value, index: Value, value: Value, *, also: bool = False
 ) -> None:
     """``owner[index] = value``; with `also`, ``owner[index] += …``."""
     for part in parts(owner):
@@ -154,9 +153,9 @@ def set_item(
         elif isinstance(part, Tensors):
             basic = _is_basic(node.slice, index)
             bumps = 1 if not also or basic is False else 2 if basic else None
-            machine.write(node, frame, SETITEM, part, bumps=bumps)
+            machine.write(node, SETITEM, part, bumps=bumps)
         elif isinstance(part, (Live, Instance)):
-            machine.call_method(machine, part, "__setitem__", [index, value], {}, node, frame)
+            machine.call_method(part, "__setitem__", [index, value], {}, node)
 
 
 def _put(items: Items, index: Value, value: Value) -> None:
@@ -188,37 +187,35 @@ def _is_basic(node: ast.expr, index: Value) -> bool | None:
     return None
 
 
-def augment(machine: Machine, node: ast.AugAssign, frame: Frame) -> None:
+def augment(machine: Machine, node: ast.AugAssign) -> None:
     """``x += y``: a tensor is written, a number is replaced."""
     operator = type(node.op).__name__
     names = frozenset(OPERATORS.get(operator, ()))
     target = node.target
-    right = machine.evaluate(machine, node.value, frame)
+    right = machine.evaluate(node.value)
     if isinstance(target, ast.Subscript):
-        owner = machine.evaluate(machine, target.value, frame)
-        index = machine.evaluate(machine, target.slice, frame)
+        owner = machine.evaluate(target.value)
+        index = machine.evaluate(target.slice)
         for part in parts(owner):
             if isinstance(part, Tensors):
-                machine.operation(target, frame, names, part, right, into=Tensors(frozenset()))
+                machine.operation(target, names, part, right, into=Tensors(frozenset()))
                 machine.events[-1].hidden = not names <= KEEP_NOTHING
-                set_item(machine, target, part, index, right, frame, also=True)
+                set_item(machine, target, part, index, right, also=True)
                 continue
-            for entry in parts(machine.item(machine, part, target.slice, index, target, frame)):
-                _in_place(machine, node, names, entry, right, frame)
+            for entry in parts(machine.item(part, target.slice, index, target)):
+                _in_place(machine, node, names, entry, right)
                 if isinstance(part, (Live, Instance)) and machine.items_of(part) is None:
-                    machine.call_method(machine, part, "__setitem__", [index, entry], {}, target, frame)
+                    machine.call_method(part, "__setitem__", [index, entry], {}, target)
         return
-    for now in parts(machine.evaluate(machine, target, frame)):
-        made = _in_place(machine, node, names, now, right, frame)
+    for now in parts(machine.evaluate(target)):
+        made = _in_place(machine, node, names, now, right)
         if made is not None and made is not now:
-            assign(machine, target, made, frame)
+            assign(machine, target, made)
 
 
-def _in_place(
-    machine: Machine, node: ast.AugAssign, names: frozenset[str], now: Value, right: Value, frame: Frame
-) -> Value | None:
+def _in_place(machine: Machine, node: ast.AugAssign, names: frozenset[str], now: Value, right: Value) -> Value | None:
     if isinstance(now, Tensors):
-        machine.in_place(node, frame, names, now, right)
+        machine.in_place(node, names, now, right)
         return None
     if isinstance(now, Items):
         added = machine.items_of(right)
@@ -227,5 +224,5 @@ def _in_place(
     if isinstance(now, (Live, Instance)) and not isinstance(now, Partial):
         return None
     if isinstance(right, Tensors):
-        return machine.operation(node, frame, names, now, right)
+        return machine.operation(node, names, now, right)
     return UNKNOWN

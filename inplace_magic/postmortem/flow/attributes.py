@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine, key_of
 from inplace_magic.postmortem.flow.values import (
     UNKNOWN,
@@ -28,12 +27,12 @@ from inplace_magic.postmortem.flow.vocabulary import PLAIN_ATTRIBUTES
 from inplace_magic.postmortem.reading import MISSING, is_a, lookup, of_class, stored
 
 
-def attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+def attribute(machine: Machine, owner: Value, name: str, node: ast.expr) -> Value:
     """``owner.name``."""
-    return either(*(_attribute(machine, part, name, node, frame) for part in parts(owner)))
+    return either(*(_attribute(machine, part, name, node) for part in parts(owner)))
 
 
-def _attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame: Frame) -> Value:
+def _attribute(machine: Machine, owner: Value, name: str, node: ast.expr) -> Value:
     if isinstance(owner, Tensors):
         return _of_tensor(machine, owner, name)
     if isinstance(owner, Items):
@@ -46,12 +45,12 @@ def _attribute(machine: Machine, owner: Value, name: str, node: ast.expr, frame:
     if isinstance(owner, Instance):
         if name in owner.attributes:
             return owner.attributes[name]
-        return _of_kind(machine, owner, owner.kind, name, frame, node)
+        return _of_kind(machine, owner, owner.kind, name, node)
     if isinstance(owner, Live):
-        found = _of_object(machine, owner, name, frame, node)
-        return UNKNOWN if isinstance(found, Constant) and machine.may_have_changed(name, frame.filename) else found
+        found = _of_object(machine, owner, name, node)
+        return UNKNOWN if isinstance(found, Constant) and machine.may_have_changed(name) else found
     if isinstance(owner, Class):
-        return _of_kind(machine, owner, owner, name, frame, node)
+        return _of_kind(machine, owner, owner, name, node)
     return UNKNOWN if isinstance(owner, Constant) else Method(owner, name)
 
 
@@ -69,7 +68,7 @@ def _of_tensor(machine: Machine, owner: Tensors, name: str) -> Value:
     return Method(owner, name)
 
 
-def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast.expr) -> Value:
+def _of_object(machine: Machine, owner: Live, name: str, node: ast.expr) -> Value:
     thing = owner.thing
     if is_a(thing, type):
         found = of_class(thing, name)
@@ -85,14 +84,14 @@ def _of_object(machine: Machine, owner: Live, name: str, frame: Frame, node: ast
         return machine.value_of(found)
     if is_a(thing, torch.nn.Module) and not is_a(found, (FunctionType, staticmethod, classmethod, property)):
         return machine.value_of(found)
-    return _bound(machine, found, receiver, owner, name, frame, node)
+    return _bound(machine, found, receiver, owner, name, node)
 
 
-def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Frame, node: ast.expr) -> Value:
+def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, node: ast.expr) -> Value:
     """Return an attribute of the class of an object."""
     if isinstance(kind, Live) and is_a(kind.thing, type):
         found = of_class(kind.thing, name)
-        return Method(owner, name) if found is MISSING else _bound(machine, found, owner, owner, name, frame, node)
+        return Method(owner, name) if found is MISSING else _bound(machine, found, owner, owner, name, node)
     if isinstance(kind, Class):
         for statement in kind.node.body:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
@@ -103,16 +102,10 @@ def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, frame: Fram
     return Method(owner, name)
 
 
-def _bound(
-    machine: Machine, found: Any, receiver: Value | None, owner: Value, name: str, frame: Frame, node: ast.expr
-) -> Value:
+def _bound(machine: Machine, found: Any, receiver: Value | None, owner: Value, name: str, node: ast.expr) -> Value:
     if is_a(found, property):
         getter = machine.function_of(found.fget) if type(found.fget) is FunctionType else None
-        return (
-            machine.apply(machine, getter.bound(receiver), [], {}, node, frame)
-            if getter is not None
-            else machine.fresh()
-        )
+        return machine.apply(getter.bound(receiver), [], {}, node) if getter is not None else machine.fresh()
     if is_a(found, (staticmethod, classmethod)):
         inner = found.__func__
         function = machine.function_of(inner) if type(inner) is FunctionType else None

@@ -8,7 +8,6 @@ from types import ModuleType
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.attributes import attribute
 from inplace_magic.postmortem.flow.calls import call
-from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.loops import entries_of, is_counted
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import truth
@@ -29,82 +28,82 @@ from inplace_magic.postmortem.flow.vocabulary import OPERATORS, nodes_of
 from inplace_magic.postmortem.reading import is_a, stored
 
 
-def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Value:
+def evaluate(machine: Machine, node: ast.expr) -> Value:
     """Return the value of an expression."""
     machine.tick()
     if isinstance(node, ast.Constant):
         return Constant(node.value)
     if isinstance(node, ast.Name):
-        return machine.find(node.id, frame)
+        return machine.find(node.id)
     if isinstance(node, ast.Attribute):
-        return attribute(machine, evaluate(machine, node.value, frame), node.attr, node, frame)
+        return attribute(machine, evaluate(machine, node.value), node.attr, node)
     if isinstance(node, ast.Call):
-        return call(machine, node, frame)
+        return call(machine, node)
     if isinstance(node, ast.BinOp):
-        left, right = evaluate(machine, node.left, frame), evaluate(machine, node.right, frame)
-        return _binary(machine, node, type(node.op).__name__, left, right, frame)
+        left, right = evaluate(machine, node.left), evaluate(machine, node.right)
+        return _binary(machine, node, type(node.op).__name__, left, right)
     if isinstance(node, ast.UnaryOp):
-        value = evaluate(machine, node.operand, frame)
+        value = evaluate(machine, node.operand)
         if isinstance(node.op, ast.Not):
             decided = truth(value)
             return UNKNOWN if decided is None else Constant(not decided)
         if isinstance(value, Constant):
             negative = isinstance(node.op, ast.USub) and value.known and isinstance(value.value, (int, float))
             return Constant(-value.value) if negative else UNKNOWN  # type: ignore[operator]  # a number, as asked above
-        return machine.operation(node, frame, frozenset(("Neg",)), value)
+        return machine.operation(node, frozenset(("Neg",)), value)
     if isinstance(node, ast.Subscript):
-        owner, index = evaluate(machine, node.value, frame), evaluate(machine, node.slice, frame)
-        return either(*(item(machine, part, node.slice, index, node, frame) for part in parts(owner)))
+        owner, index = evaluate(machine, node.value), evaluate(machine, node.slice)
+        return either(*(item(machine, part, node.slice, index, node) for part in parts(owner)))
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return _listed(machine, node.elts, frame)
+        return _listed(machine, node.elts)
     if isinstance(node, ast.Dict):
-        return _dict(machine, node, frame)
+        return _dict(machine, node)
     if isinstance(node, ast.IfExp):
-        decided = truth(evaluate(machine, node.test, frame))
+        decided = truth(evaluate(machine, node.test))
         if decided is not None:
-            return evaluate(machine, node.body if decided else node.orelse, frame)
-        return _one_of(machine, [node.body, node.orelse], frame)
+            return evaluate(machine, node.body if decided else node.orelse)
+        return _one_of(machine, [node.body, node.orelse])
     if isinstance(node, ast.BoolOp):
-        first = evaluate(machine, node.values[0], frame)
-        return either(first, _one_of(machine, node.values[1:], frame))
+        first = evaluate(machine, node.values[0])
+        return either(first, _one_of(machine, node.values[1:]))
     if isinstance(node, ast.Compare):
-        return _compare(machine, node, frame)
+        return _compare(machine, node)
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-        return _comprehension(machine, node, frame)
+        return _comprehension(machine, node)
     if isinstance(node, ast.Lambda):
         defaults: dict[str, Value] = {}
-        return Function(node, frame.filename, f"{frame.function}.<lambda>", frame.env, defaults)
+        return Function(node, machine.frame.filename, f"{machine.frame.function}.<lambda>", machine.frame.env, defaults)
     if isinstance(node, ast.NamedExpr):
-        value = evaluate(machine, node.value, frame)
-        assign(machine, node.target, value, frame)
+        value = evaluate(machine, node.value)
+        assign(machine, node.target, value)
         return value
     if isinstance(node, (ast.Starred, ast.Await)):
-        return evaluate(machine, node.value, frame)
+        return evaluate(machine, node.value)
     if isinstance(node, (ast.Yield, ast.YieldFrom)):
         if node.value is not None:
-            frame.yields.append(evaluate(machine, node.value, frame))
+            machine.frame.yields.append(evaluate(machine, node.value))
         return UNKNOWN
     if isinstance(node, ast.Slice):
         for part in (node.lower, node.upper, node.step):
             if part is not None:
-                evaluate(machine, part, frame)
+                evaluate(machine, part)
         return UNKNOWN
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.expr):
-            evaluate(machine, inner, frame)
+            evaluate(machine, inner)
     return UNKNOWN
 
 
-def _one_of(machine: Machine, nodes: list[ast.expr], frame: Frame) -> Value:
+def _one_of(machine: Machine, nodes: list[ast.expr]) -> Value:
     """Expressions of which nobody knows which one ran."""
     once, sure = machine.once, machine.sure
     machine.once = machine.sure = False
-    values = [evaluate(machine, each, frame) for each in nodes]
+    values = [evaluate(machine, each) for each in nodes]
     machine.once, machine.sure = once, sure
     return either(*values)
 
 
-def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right: Value, frame: Frame) -> Value:
+def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right: Value) -> Value:
     if isinstance(left, Constant) and isinstance(right, Constant):
         return UNKNOWN
     sides = machine.items_of(left), machine.items_of(right)
@@ -115,12 +114,12 @@ def _binary(machine: Machine, node: ast.expr, operator: str, left: Value, right:
         return Items(listed.entries * 2) if listed is not None else UNKNOWN
     for side in (left, right):
         if isinstance(side, Instance) or (isinstance(side, Live) and not is_a(side.thing, (type, ModuleType))):
-            return machine.operation(node, frame, None, left, right)
-    return machine.operation(node, frame, frozenset(OPERATORS.get(operator, ())), left, right)
+            return machine.operation(node, None, left, right)
+    return machine.operation(node, frozenset(OPERATORS.get(operator, ())), left, right)
 
 
-def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Value:
-    values = [evaluate(machine, each, frame) for each in (node.left, *node.comparators)]
+def _compare(machine: Machine, node: ast.Compare) -> Value:
+    values = [evaluate(machine, each) for each in (node.left, *node.comparators)]
     if len(values) == 2 and all(isinstance(each, Constant) and each.known for each in values):
         left, right = (each.value for each in values if isinstance(each, Constant))
         operator = node.ops[0]
@@ -134,14 +133,14 @@ def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Value:
         if sides and others:
             return Constant(isinstance(node.ops[0], ast.IsNot))
     if any(True for each in values for _ in tensors_in(each)):
-        return machine.operation(node, frame, frozenset(), *values)
+        return machine.operation(node, frozenset(), *values)
     return UNKNOWN
 
 
-def _listed(machine: Machine, nodes: list[ast.expr], frame: Frame) -> Items:
+def _listed(machine: Machine, nodes: list[ast.expr]) -> Items:
     entries: list[Value] = []
     for each in nodes:
-        value = evaluate(machine, each, frame)
+        value = evaluate(machine, each)
         if isinstance(each, ast.Starred):
             entries += entries_of(machine, value) or [value]
         else:
@@ -149,40 +148,36 @@ def _listed(machine: Machine, nodes: list[ast.expr], frame: Frame) -> Items:
     return Items(entries)
 
 
-def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Items:
+def _dict(machine: Machine, node: ast.Dict) -> Items:
     made = Items([], [])
     for key, each in zip(node.keys, node.values, strict=True):
-        value = evaluate(machine, each, frame)
+        value = evaluate(machine, each)
         if key is None:
             inner = machine.items_of(value)
             if inner is not None and inner.keys is not None and made.keys is not None:
                 made.keys += inner.keys
                 made.entries += inner.entries
             continue
-        name = evaluate(machine, key, frame)
+        name = evaluate(machine, key)
         assert made.keys is not None
         made.keys.append(name.value if isinstance(name, Constant) and name.known else object())
         made.entries.append(value)
     return made
 
 
-def _comprehension(
-    machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
-) -> Value:
-    inner = Frame(frame.filename, frame.function, machine.env(frame.env), frame.caller, frame.returns, frame.yields)
-    once = machine.once
+def _comprehension(machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    once, frame, outer = machine.once, machine.frame, machine.frame.env
     made: list[Value] = []
     keys: list[object] = []
-
-    _through(machine, node, inner, node.generators, made, keys)
-    machine.once = once
+    frame.env = machine.env(outer)
+    _through(machine, node, node.generators, made, keys)
+    machine.once, frame.env = once, outer
     return Items(made, keys if isinstance(node, ast.DictComp) else None)
 
 
 def _through(
     machine: Machine,
     node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
-    inner: Frame,
     generators: list[ast.comprehension],
     made: list[Value],
     keys: list[object],
@@ -191,24 +186,24 @@ def _through(
     the user's tensors too, until the garbage collector comes."""
     if not generators:
         if isinstance(node, ast.DictComp):
-            key = evaluate(machine, node.key, inner)
+            key = evaluate(machine, node.key)
             keys.append(key.value if isinstance(key, Constant) and key.known else object())
-            made.append(evaluate(machine, node.value, inner))
+            made.append(evaluate(machine, node.value))
         else:
-            made.append(evaluate(machine, node.elt, inner))
+            made.append(evaluate(machine, node.elt))
         return
     first = generators[0]
-    over = evaluate(machine, first.iter, inner)
+    over = evaluate(machine, first.iter)
     entries = entries_of(machine, over)
     machine.once = machine.once and is_counted(machine, over) and not first.ifs
     for entry in (entries if entries is not None else [machine.fresh(), machine.fresh()])[:64]:
-        assign(machine, first.target, entry, inner)
+        assign(machine, first.target, entry)
         for test in first.ifs:
-            evaluate(machine, test, inner)
-        _through(machine, node, inner, generators[1:], made, keys)
+            evaluate(machine, test)
+        _through(machine, node, generators[1:], made, keys)
 
 
-def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: ast.expr, frame: Frame) -> Value:
+def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: ast.expr) -> Value:
     """``owner[index]``."""
     items = machine.items_of(owner)
     if items is not None:
@@ -223,7 +218,7 @@ def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: 
     if isinstance(owner, Tensors):
         if any(True for _ in tensors_in(index)) and not isinstance(written, ast.Slice):
             open_kind = isinstance(written, ast.Name)  # it may be a number as well
-            made = machine.operation(node, frame, nodes_of("getitem"), owner, index)
+            made = machine.operation(node, nodes_of("getitem"), owner, index)
             return either(made, Tensors(owner.memories, owner.through or "view")) if open_kind else made
         if isinstance(index, Constant) and index.known and type(index.value) is str:
             return machine.child(owner, index.value)
@@ -235,5 +230,5 @@ def item(machine: Machine, owner: Value, written: ast.expr, index: Value, node: 
             if type(index.value) is int and -len(listed) <= index.value < len(listed):
                 return Live(listed[index.value])
     if isinstance(owner, (Live, Instance)):
-        return machine.call_method(machine, owner, "__getitem__", [index], {}, node, frame)
+        return machine.call_method(owner, "__getitem__", [index], {}, node)
     return machine.fresh()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from inplace_magic.postmortem.flow.assigning import assign
-from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.modules import listed
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
@@ -15,9 +15,9 @@ _MOST_PASSES, _FEWEST_PASSES = 100, 3
 """Of a loop, and of one that is deep inside of others: each level has a fifth of the passes."""
 
 
-def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> str | None:
+def follow_for(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
     """Goes through a ``for`` loop; up to the pass that failed, where the loop's variable tells it."""
-    value = machine.evaluate(machine, node.iter, frame)
+    value = machine.evaluate(node.iter)
     entries = entries_of(machine, value)
     passes: list[Value] = entries if entries is not None else [UNKNOWN, UNKNOWN]
     exact = (
@@ -25,8 +25,8 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
         and is_counted(machine, value)
         and not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(node))
     )
-    if _fails_inside(machine, node, frame):
-        last = _pass_of(machine, node, passes, frame)
+    if _fails_inside(machine, node):
+        last = _pass_of(machine, node, passes)
         exact = exact and last is not None
         passes = passes if last is None else passes[: last + 1]
     most = max(_FEWEST_PASSES, _MOST_PASSES // 5**machine.loops)
@@ -36,26 +36,26 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> 
     machine.once = once and exact
     machine.loops += 1
     for entry in passes:
-        assign(machine, node.target, entry if entry is not UNKNOWN else machine.fresh(), frame)
-        if machine.execute(machine, node.body, frame) in ("return", "raise", "break"):
+        assign(machine, node.target, entry if entry is not UNKNOWN else machine.fresh())
+        if machine.execute(node.body) in ("return", "raise", "break"):
             break
     machine.loops -= 1
     machine.once = once
-    machine.execute(machine, node.orelse, frame)
+    machine.execute(node.orelse)
     return None
 
 
-def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
+def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor) -> bool:
     """True if the line that raised can lie in the loop, or in what it calls."""
     failing = machine.failing
-    if failing is None or failing.filename != frame.filename or failing.function != frame.function:
+    if failing is None or failing.filename != machine.frame.filename or failing.function != machine.frame.function:
         return True
     return node.lineno <= failing.line <= (node.end_lineno or node.lineno)
 
 
-def _pass_of(machine: Machine, node: ast.For | ast.AsyncFor, passes: list[Value], frame: Frame) -> int | None:
+def _pass_of(machine: Machine, node: ast.For | ast.AsyncFor, passes: list[Value]) -> int | None:
     """Return the pass in which a loop stands, told by what its variable is now; None where that is open."""
-    target, live = node.target, frame.env.live
+    target, live = node.target, machine.frame.env.live
     if live is None:
         return None
     paths: list[tuple[ast.expr, list[Value]]] = [(target, passes)]
@@ -75,12 +75,12 @@ def _pass_of(machine: Machine, node: ast.For | ast.AsyncFor, passes: list[Value]
             ]
             if len(same) == 1:
                 return same[0]
-    return 0 if passes and _counts_from_zero(node, frame) else None
+    return 0 if passes and _counts_from_zero(node, live) else None
 
 
-def _counts_from_zero(node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
+def _counts_from_zero(node: ast.For | ast.AsyncFor, live: Mapping[str, object]) -> bool:
     """True if a loop over what is not known counts its passes, and stands at the first."""
-    if not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Name) or frame.env.live is None:
+    if not isinstance(node.iter, ast.Call) or not isinstance(node.iter.func, ast.Name):
         return False
     counted, target = node.iter.func.id, node.target
     if counted == "enumerate" and isinstance(target, ast.Tuple):
@@ -88,17 +88,17 @@ def _counts_from_zero(node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
     elif counted != "range":
         return False
     starts = len(node.iter.args) > 1 or bool(node.iter.keywords)
-    now = frame.env.live.get(target.id) if isinstance(target, ast.Name) else None
+    now = live.get(target.id) if isinstance(target, ast.Name) else None
     return not starts and type(now) is int and now == 0
 
 
-def follow_while(machine: Machine, node: ast.While, frame: Frame) -> str | None:
+def follow_while(machine: Machine, node: ast.While) -> str | None:
     """Goes through a ``while`` loop twice."""
     once, machine.once = machine.once, False
     machine.loops += 1
     for _pass in range(2):
-        machine.evaluate(machine, node.test, frame)
-        if machine.execute(machine, node.body, frame) in ("return", "raise", "break"):
+        machine.evaluate(node.test)
+        if machine.execute(node.body) in ("return", "raise", "break"):
             break
     machine.loops -= 1
     machine.once = once

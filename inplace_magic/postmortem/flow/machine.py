@@ -6,11 +6,10 @@ import ast
 import builtins
 from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
-from inplace_magic.postmortem.flow.changes import set_later
 from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop, Where
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
@@ -30,6 +29,7 @@ from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import is_a, unwrapped
 from inplace_magic.postmortem.texts import Texts
+from inplace_magic.source.variables import set_later
 
 MOST_STEPS = 20_000
 """Expressions and statements that are followed."""
@@ -47,12 +47,12 @@ class Machine:
         locals_by_code: the variables of the traceback's functions, by file and first line.
     """
 
-    # what the files beside do, which call each other in turn
-    execute: Callable[[Machine, list[ast.stmt], Frame], str | None]
-    evaluate: Callable[[Machine, ast.expr, Frame], Value]
-    call_method: Callable[[Machine, Value, str, list[Value], dict[str, Value], Any, Frame], Value]
-    apply: Callable[[Machine, Value, list[Value], dict[str, Value], Any, Frame], Value]
-    item: Callable[[Machine, Value, Any, Value, Any, Frame], Value]
+    # what the files beside do, which call each other in turn: methods from there on where `run` is loaded
+    execute: ClassVar[Callable[[Machine, list[ast.stmt]], str | None]]
+    evaluate: ClassVar[Callable[[Machine, ast.expr], Value]]
+    call_method: ClassVar[Callable[[Machine, Value, str, list[Value], dict[str, Value], Any], Value]]
+    apply: ClassVar[Callable[[Machine, Value, list[Value], dict[str, Value], Any], Value]]
+    item: ClassVar[Callable[[Machine, Value, Any, Value, Any], Value]]
 
     def __init__(
         self, texts: Texts, failing: Failing | None, locals_by_code: Mapping[tuple[str, int], Mapping[str, object]]
@@ -85,6 +85,11 @@ class Machine:
         self._envs: list[Env] = []
         self._set_later: dict[str, frozenset[str] | None] = {}
         self.clock = 0
+
+    @property
+    def frame(self) -> Frame:
+        """The function that is followed now."""
+        return self.frames[-1]
 
     def tick(self) -> None:
         """One step further.
@@ -183,21 +188,16 @@ class Machine:
         self.containers[id(thing)] = made
         return made
 
-    def _event(self, node: ast.expr | ast.stmt, frame: Frame, nodes: frozenset[str] | None) -> Event:
+    def _event(self, node: ast.expr | ast.stmt, nodes: frozenset[str] | None) -> Event:
         self.clock += 1
-        where = Where(frame.filename, node, frame.function, frame.caller)
+        where = Where(self.frame.filename, node, self.frame.function, self.frame.caller)
         return Event(self.clock, where, nodes, recorded=self.recorded, once=self.once, sure=self.sure)
 
     def operation(
-        self,
-        node: ast.expr | ast.stmt,
-        frame: Frame,
-        nodes: frozenset[str] | None,
-        *read: Value,
-        into: Value | None = None,
+        self, node: ast.expr | ast.stmt, nodes: frozenset[str] | None, *read: Value, into: Value | None = None
     ) -> Tensors:
         """Return an operation that reads tensors and makes one, on new memory unless `into` is what it writes."""
-        event = self._event(node, frame, nodes)
+        event = self._event(node, nodes)
         event.reads = memories_in(*read)
         made = into if isinstance(into, Tensors) else self.fresh()
         event.makes |= made.memories
@@ -207,7 +207,6 @@ class Machine:
     def in_place(
         self,
         node: ast.expr | ast.stmt,
-        frame: Frame,
         nodes: frozenset[str] | None,
         written: Value,
         *read: Value,
@@ -217,10 +216,10 @@ class Machine:
     ) -> None:
         """An operation in place: it keeps what it reads before it writes, and its result afterwards."""
         first = len(self.events)
-        self.operation(node, frame, nodes, written, *read, into=Tensors(NO_MEMORY))
-        self.write(node, frame, nodes, written, bumps=bumps, known=known, recorded=recorded)
+        self.operation(node, nodes, written, *read, into=Tensors(NO_MEMORY))
+        self.write(node, nodes, written, bumps=bumps, known=known, recorded=recorded)
         if isinstance(written, Tensors):
-            self.operation(node, frame, nodes, into=written)
+            self.operation(node, nodes, into=written)
         of_view = any(each.through == "view" for each in tensors_in(written))
         for event in self.events[first:]:
             if not event.writes:
@@ -230,7 +229,6 @@ class Machine:
     def write(
         self,
         node: ast.expr | ast.stmt,
-        frame: Frame,
         nodes: frozenset[str] | None,
         *written: Value,
         bumps: int | None = 1,
@@ -242,7 +240,7 @@ class Machine:
             for tensors in tensors_in(value):
                 if tensors.through == "data" or not tensors.memories:
                     continue
-                event = self._event(node, frame, nodes)
+                event = self._event(node, nodes)
                 event.writes = tensors.memories
                 event.bumps, event.known = bumps, known
                 event.recorded = event.recorded and recorded and tensors.through != "detached"
@@ -250,9 +248,9 @@ class Machine:
                     event.nodes = nodes | {"CopySlices"}
                 self.events.append(event)
 
-    def step(self, node: ast.expr | ast.stmt, frame: Frame, memories: frozenset[int]) -> None:
+    def step(self, node: ast.expr | ast.stmt, memories: frozenset[int]) -> None:
         """An optimizer's step, which writes all that it holds."""
-        event = self._event(node, frame, None)
+        event = self._event(node, None)
         event.writes, event.each, event.bumps, event.recorded = memories, True, None, False
         self.events.append(event)
 
@@ -265,11 +263,11 @@ class Machine:
             self.children[place] = self.fresh()
         return self.children[place]
 
-    def remember(self, frame: Frame) -> None:
+    def remember(self) -> None:
         """The program failed here, as far as anybody knows."""
         self.clock += 1
         chain: list[Env] = []
-        for each in [*self.frames, frame]:
+        for each in self.frames:
             env: Env | None = each.env
             while env is not None:
                 if env.live is not None and all(env is not known for known in chain):
@@ -289,24 +287,25 @@ class Machine:
         self.backward_hooks.clear()
         self.snapshot = None
 
-    def may_have_changed(self, name: str, filename: str) -> bool:
+    def may_have_changed(self, name: str) -> bool:
         """True if a number or flag that an object or a module holds now can have been another one before: the text sets
         an attribute or global name of that name outside of ``__init__``."""
+        filename = self.frame.filename
         if filename not in self._set_later:
             text = self.texts.text(filename)
             self._set_later[filename] = set_later(text.tree) if text is not None and text.tree is not None else None
         names = self._set_later[filename]
         return names is None or name in names or name == "training"
 
-    def find(self, name: str, frame: Frame) -> Value:
+    def find(self, name: str) -> Value:
         """What a name stands for."""
-        env: Env | None = frame.env
+        env: Env | None = self.frame.env
         while env is not None:
             if name in env.names:
                 return env.names[name]
             if env.live is not None and name in env.live:
                 value = self.value_of(env.live[name])
-                changed = isinstance(value, Constant) and self.may_have_changed(name, frame.filename)
+                changed = isinstance(value, Constant) and self.may_have_changed(name)
                 return UNKNOWN if changed else value
             env = env.parent
         found = vars(builtins).get(name, UNKNOWN)

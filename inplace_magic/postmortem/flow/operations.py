@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 
-from inplace_magic.postmortem.flow.events import Frame
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
 from inplace_magic.postmortem.flow.vocabulary import (
@@ -32,13 +31,7 @@ _SEVERAL = frozenset(
 
 
 def operation(
-    machine: Machine,
-    name: str,
-    given: list[Value],
-    named: dict[str, Value],
-    node: ast.expr,
-    frame: Frame,
-    library: Any = None,
+    machine: Machine, name: str, given: list[Value], named: dict[str, Value], node: ast.expr, library: Any = None
 ) -> Value:
     """Notes what a call reads and writes, and gives its result."""
     first = given[0] if given else next(iter(named.values()), UNKNOWN)
@@ -49,8 +42,8 @@ def operation(
     if _is_factory(name, first, library):
         nodes = frozenset()
     if "out" in named:
-        machine.operation(node, frame, nodes, *given)
-        machine.write(node, frame, nodes, named["out"], recorded=False)
+        machine.operation(node, nodes, *given)
+        machine.write(node, nodes, named["out"], recorded=False)
         return named["out"]
     if name.startswith(("clip_grad", "unscale_")):  # which write no parameter
         return UNKNOWN
@@ -58,9 +51,9 @@ def operation(
         machine.backward_hooks.append(given[1])
         return UNKNOWN
     if name == "backward":
-        run_backward_hooks(machine, node, frame)
+        run_backward_hooks(machine, node)
     if _in_place(name, given, named, library):
-        return _written(machine, name, nodes, first, given, named, node, frame, known=is_native or _is_initial(name))
+        return _written(machine, name, nodes, first, given, named, node, known=is_native or _is_initial(name))
     if name in QUERIES:
         return UNKNOWN
     if name in SAME:
@@ -71,12 +64,12 @@ def operation(
         seen = [Tensors(each.memories, each.through or "view") for each in tensors_in(first)]
         if name in VIEWS and seen:
             return either(*seen)
-        made = machine.operation(node, frame, frozenset(), *given)  # whose node keeps no tensor
+        made = machine.operation(node, frozenset(), *given)  # whose node keeps no tensor
         # the same tensor, a view or a copy
         return either(Tensors(made.memories | {m for each in seen for m in each.memories}, "view"))
     if _renormalizes(name, given, named):
-        machine.write(node, frame, None, *(named["weight"],) if "weight" in named else given[1:2], recorded=False)
-    made = machine.operation(node, frame, nodes, *given, *named.values())
+        machine.write(node, None, *(named["weight"],) if "weight" in named else given[1:2], recorded=False)
+    made = machine.operation(node, nodes, *given, *named.values())
     several = name in _SEVERAL and ("dim" in named or name in ("topk", "sort", "svd", "qr", "eigh") or len(given) > 1)
     return Tensors(made.memories, several=several)
 
@@ -102,12 +95,12 @@ def node_kinds() -> frozenset[str]:
 _BACKWARD_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 
 
-def run_backward_hooks(machine: Machine, node: ast.expr, frame: Frame) -> None:
+def run_backward_hooks(machine: Machine, node: ast.expr) -> None:
     """Follows the hooks that the text registered, each of which this backward can have run."""
     once, sure = machine.once, machine.sure
     machine.once = machine.sure = False
     for hook in machine.backward_hooks[:_MOST_HOOKS]:
-        machine.apply(machine, hook, [machine.fresh(), machine.fresh(), machine.fresh()], {}, node, frame)
+        machine.apply(hook, [machine.fresh(), machine.fresh(), machine.fresh()], {}, node)
     machine.once, machine.sure = once, sure
 
 
@@ -139,7 +132,6 @@ def _written(
     given: list[Value],
     named: dict[str, Value],
     node: ast.expr,
-    frame: Frame,
     *,
     known: bool,
 ) -> Value:
@@ -150,7 +142,7 @@ def _written(
     others = [*given[1:], *named.values()]
     bumps = None if initial else 1
     for tensors in [first] if not foreach else list(tensors_in(first)):
-        machine.in_place(node, frame, nodes, tensors, *others, bumps=bumps, known=known, recorded=not initial)
+        machine.in_place(node, nodes, tensors, *others, bumps=bumps, known=known, recorded=not initial)
     return first
 
 

@@ -21,6 +21,9 @@ from inplace_magic.postmortem.memory import Memory, memory_of
 from inplace_magic.postmortem.reading import MISSING, lookup
 from inplace_magic.source.variables import variables_bound
 
+Machine.execute, Machine.evaluate = execute, evaluate
+Machine.apply, Machine.call_method, Machine.item = apply, call_method, item
+
 
 @dataclass(frozen=True)
 class Flow:
@@ -56,8 +59,6 @@ def follow(failure: Failure) -> Flow:
         failing = Failing(filename, failure.texts.position(filename, raised.place), raised.place.function)
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
-    machine.execute, machine.evaluate = execute, evaluate
-    machine.apply, machine.call_method, machine.item = apply, call_method, item
     try:
         _programs(machine, failure)
         last = machine.snapshot
@@ -100,22 +101,20 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
         if found is None:
             continue
         env = machine.env(machine.module_env(each.globals), each.names or None)
-        frame = Frame(each.code.co_filename, found.name, env, None)
         arguments, given_anew = found.node.args, variables_bound(found.node)
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
             known = argument.arg in each.names and argument.arg not in given_anew
             env.names[argument.arg] = machine.value_of(each.names[argument.arg]) if known else machine.fresh()
-        machine.frames[:] = [frame]
-        execute(machine, found.node.body, frame)
+        machine.frames[:] = [Frame(each.code.co_filename, found.name, env, None)]
+        execute(machine, found.node.body)
         if machine.snapshot is not None:
             return
 
 
 def _module(machine: Machine, filename: str, tree: ast.Module, names: Env) -> None:
     machine.once = machine.sure = True
-    frame = Frame(filename, "<module>", names, None)
-    machine.frames[:] = [frame]
-    execute(machine, tree.body, frame)
+    machine.frames[:] = [Frame(filename, "<module>", names, None)]
+    execute(machine, tree.body)
 
 
 def _led(machine: Machine, snapshot: Snapshot | None) -> dict[int, frozenset[Memory]]:

@@ -59,12 +59,30 @@ COPIES = (
         N_("Give a new tensor instead of writing in place, or make {tensor} of dtype {result} where it is made."),
     ),
     About(
+        "written-as-another-dtype",
+        r"Index put requires the source and destination dtypes match, got (?P<output>\w+) for the destination and "
+        r"(?P<result>\w+) for the source",
+        lambda tensor: True,
+        N_("{line} puts values of dtype {result} into elements of {tensor}, which holds {output}."),
+        N_("An index writes values as they are. Under autocast, a result can have another dtype than its inputs."),
+        N_("Convert the values on the line that writes them: `.to({name}.dtype)`."),
+    ),
+    About(
         "written-with-another-shape",
         r"output with shape (?P<output>\[[\d, ]*\]) doesn't match the broadcast shape (?P<result>\[[\d, ]*\])",
         lambda tensor: True,
         N_("{line} writes a result of shape {result} into {tensor}, whose shape is {output}."),
         N_("A write in place keeps the tensor's memory, which has no room for a larger result."),
         N_("Give a new tensor instead of writing in place, or reduce what is written to the shape {output}."),
+    ),
+    About(
+        "written-with-another-shape",
+        r"value tensor of shape (?P<result>\[[\d, ]*\]) cannot be broadcast to indexing result of shape "
+        r"(?P<output>\[[\d, ]*\])",
+        lambda tensor: True,
+        N_("{line} puts values of shape {result} into elements of {tensor}; the index selects shape {output}."),
+        N_("A write in place has room for what its index selects, and repeats smaller values to fill it."),
+        N_("Give it values of shape {output}, or change the index."),
     ),
     About(
         "resize-refused",

@@ -32,7 +32,7 @@ from inplace_magic.postmortem.refused.cutters import (
 )
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import History, steps_above
-from inplace_magic.postmortem.refused.sight import Sight
+from inplace_magic.postmortem.refused.sight import Sight, sight_in
 from inplace_magic.postmortem.refused.values import paths_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
@@ -86,7 +86,7 @@ class Search:
     def from_line(self, root: ast.expr) -> list[Cut]:
         """Return where the graph of the failing line's expression can have ended, likeliest first."""
         frame = len(self.history.failure.frames) - 1
-        here = Sight(tuple(self.history.steps(frame)), tuple(self.history.scopes(frame)), frame)
+        here = sight_in(self.history, frame)
         off = [*self._around_the_line(), *self._switched_off()]
         if off:
             return off
@@ -214,9 +214,8 @@ class Search:
         if here.frame is not None:
             argument = self.history.binding(path, here.frame)
             if argument is not None and argument.how == "argument" and argument.value is not None:
-                outer = argument.frame or 0
-                steps, scopes = tuple(self.history.steps(outer)), tuple(self.history.scopes(outer))
-                return self.lost(argument.value, Sight(steps, scopes, outer), path_text(argument.value), depth + 1)
+                outer = sight_in(self.history, argument.frame or 0)
+                return self.lost(argument.value, outer, path_text(argument.value), depth + 1)
         return False
 
     def _tracked(self, value: ast.expr, here: Sight, depth: int = 0) -> bool | None:

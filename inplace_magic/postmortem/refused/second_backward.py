@@ -29,8 +29,9 @@ from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.sight import sight_in
 from inplace_magic.postmortem.refused.subjects import reached
-from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
+from inplace_magic.postmortem.refused.values import held_at, paths_in
 from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
@@ -67,7 +68,7 @@ def _ways(history: History, path: str | None) -> Iterator[Way]:
         if any(id(top) in before for top in tops):
             yield Way("again", path, None, first)
         else:
-            name, made = _nearest(history, last, {key: nodes[key] for key in both}, roots)
+            name, made = _nearest(history, last, {key: nodes[key] for key in both})
             yield Way("shared" if name is not None else "joined", name, made, first)
         found = True
         break
@@ -138,7 +139,7 @@ def _leading_there(history: History, frame: int, nodes: dict[int, Any]) -> list[
     return [path for _, _, path in sorted(found)]
 
 
-def _nearest(history: History, frame: int, shared: dict[int, Any], roots: list[Any]) -> tuple[str | None, Step | None]:
+def _nearest(history: History, frame: int, shared: dict[int, Any]) -> tuple[str | None, Step | None]:
     """Return the last made tensor with a name in what two graphs share, and the statement that made it."""
     for name in reversed(_leading_there(history, frame, shared)):
         bound = history.binding(name, frame)
@@ -161,21 +162,18 @@ def _has_graph(path: str, scopes: Any) -> bool:
 
 def _backwards_before(history: History, frame: int) -> Iterator[tuple[Step, Any]]:
     """(statement, tensor it began at where that is still there) of the backwards before, the latest first."""
-    steps, scopes = history.steps(frame), history.scopes(frame)
-    for at, step in enumerate(steps):
+    line = sight_in(history, frame)
+    for step in line.steps:
         if hasattr(step.node, "body") or step.earlier_pass:
             continue
+        here = line.at(step)
         for node in ast.walk(step.node):
             if not isinstance(node, ast.Call) or not runs_backward(node) or _keeps_the_graph(node):
                 continue
-            for root in roots_of_call(node, scopes):
-                path = path_text(root)
-                since = {name for later in steps[:at] for name, _, _ in later.bound}
-                value = value_of(root, scopes) if path is not None and path not in since else None
-                if path is None:  # `(a + b).backward()`, `loss.mean().backward()`: of what it is computed from
-                    inner = [value_of(each, scopes) for each in paths_in(root) if path_text(each) not in since]
-                    value = next((each for each in inner if is_tensor(each)), None)
-                yield step, value if is_tensor(value) else None
+            for root in roots_of_call(node, here.scopes):
+                # `(a + b).backward()`, `loss.mean().backward()`: of what it is computed from
+                known = [root] if path_text(root) is not None else paths_in(root)
+                yield step, next(filter(is_tensor, map(here.value, known)), None)
 
 
 def _keeps_the_graph(call: ast.Call) -> bool:

@@ -12,6 +12,7 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor, shape_of
 from inplace_magic.postmortem.refused.history import Bound, History
 from inplace_magic.postmortem.refused.roots import roots_in
+from inplace_magic.postmortem.refused.sight import sight_in
 from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
@@ -76,9 +77,7 @@ def _maker(history: History, path: str, frame: int) -> Bound | None:
         older = _source(bound) if bound is not None else None
         if bound is None or older is None or bound.frame is None:
             break
-        steps = history.steps(bound.frame)
-        since = steps[: steps.index(bound.step) + 1]
-        before = next((each for each in history.bindings(older, bound.frame) if each.step not in since), None)
+        before = next(sight_in(history, bound.frame, bound.step).before(older), None)
         if before is None:
             break
         bound = before

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from inplace_magic.postmortem.reading import MISSING
-from inplace_magic.postmortem.refused.history import Bound, Step, bindings_in
+from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in
 from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.source.expressions import path_text
 
@@ -42,3 +42,8 @@ class Sight:
         if self.step is None:
             return 0
         return next((at + 1 for at, step in enumerate(self.steps) if step is self.step), 0)
+
+
+def sight_in(history: History, frame: int, step: Step | None = None) -> Sight:
+    """Return what can be seen in a frame that is alive, from the line at which it stands or from a statement above."""
+    return Sight(tuple(history.steps(frame)), tuple(history.scopes(frame)), frame, step)

@@ -27,15 +27,6 @@ COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 
 
 def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:
-    """Return one view of a comparison as a data frame.
-
-    Args:
-        comparison: where the rows come from.
-        view: ``variants``, ``costs``, ``differences`` or ``times``.
-
-    Raises:
-        ValueError: another view; the text lists them.
-    """
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(ComparisonView)))}.")
     return frame_of(_ROWS[view](comparison), COLUMNS[view])

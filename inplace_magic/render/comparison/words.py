@@ -10,7 +10,7 @@ from inplace_magic.language import N_, _, clauses, listed, ngettext, sentences, 
 from inplace_magic.record.outcomes import Agreement, Cost, Difference, Group
 from inplace_magic.render.lettering import first_sentence, shortened
 from inplace_magic.render.reading import in_its_language
-from inplace_magic.render.words import bytes_of
+from inplace_magic.render.words import bytes_of, known
 
 _GROUPS: tuple[Group, ...] = ("output", "gradient", "state")
 GROUPS: dict[Group, str] = {"output": N_("output"), "gradient": N_("gradient"), "state": N_("state")}
@@ -177,7 +177,6 @@ def seconds_of(seconds: float) -> str:
 
 
 def figures(comparison: Comparison) -> list[Figure]:
-    """Return the rows of the table of figures."""
     first, second = comparison.first, comparison.second
     rows = [
         _figure(_("parameters"), first.parameters, second.parameters, less_is_better=False),
@@ -232,7 +231,7 @@ def _figure(
     *,
     less_is_better: bool = True,
 ) -> Figure:
-    shown = [_("unknown") if each is None else show(each) for each in (one, other)]
+    shown = [known(each, show) for each in (one, other)]
     if one is None or other is None:
         return Figure(title, shown[0], shown[1], "")
     if one == other:
@@ -271,7 +270,6 @@ def cost_place(cost: Cost) -> str:
 
 
 def cost_header() -> tuple[str, ...]:
-    """Headings of :func:`cost_rows`."""
     return (*(_("module"), _("operator"), _("calls"), "MACs"), *(_("element operations"), _("together"), _("share")))
 
 

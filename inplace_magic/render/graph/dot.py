@@ -45,12 +45,6 @@ LEGEND = {
 
 @in_its_language
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-    """Return the autograd graph as DOT text; the same run gives the same text.
-
-    Args:
-        raw: write ``id`` and ``data_ptr`` into the tensors' boxes; they differ from run to run.
-        expanded: keys of folded groups to open, as ``data-k`` gives them in the SVG.
-    """
     return dot_of(Reading(report, most=MOST_IN_A_FILE), raw=raw, expanded=expanded)
 
 
@@ -161,17 +155,9 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool, written: s
         version = words.version_step(tensor.version_before, tensor.version)
     head = " · ".join(part for part in (name, storage, version) if part)
     lines = [head, words.shape(facts)]
-    if made:
-        lines.append(made)
-    elif tensor.origin == "given":
-        lines.append(_("from before the watch"))
-    elif tensor.origin == "shared":
-        lines.append(_("written through shared memory"))
-    elif tensor.origin == "unseen":
-        lines.append(_("written unseen by the watch"))
+    lines.append(made or words.came_by(tensor.origin))
     if raw and facts is not None:
-        numbers = ("id", facts.python_id, str), ("data_ptr", facts.data_ptr, hex)
-        lines += [f"{label} {_('unknown') if number is None else shown(number)}" for label, number, shown in numbers]
+        lines += [f"id {words.known(facts.python_id)}", f"data_ptr {words.known(facts.data_ptr, hex)}"]
     attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
     if tensor.mutated:
         guilty = tensor.key in roles.tensors

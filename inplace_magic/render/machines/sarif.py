@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.pages import page_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.lettering import printable, shortened
 from inplace_magic.render.machines.findings import PLACES, as_json, finding_of
@@ -17,6 +18,14 @@ from inplace_magic.report import Report
 LEVELS = {"error": "error", "silent": "error", "warning": "warning", "info": "note"}
 """Severity -> SARIF's level."""
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+BESIDE = {
+    "saved": N_("saved here"),
+    "read": N_("read here"),
+    "origin": N_("made here"),
+    "freed": N_("freed here"),
+}
+"""What a place beside the first one is called, where the finding has no badge for it. Code hosts leave out a place
+without words."""
 
 
 def to_sarif(report: Report) -> str:
@@ -37,14 +46,17 @@ def _rule(code: str) -> dict[str, Any]:
 
 def _result(hazard: Hazard, rule: int) -> dict[str, Any]:
     shown = place_shown(hazard)
-    others = [site for name in PLACES if (site := getattr(hazard, name)) is not None and site != shown]
+    others = [(name, site) for name in PLACES if (site := getattr(hazard, name)) is not None and site != shown]
     result = {
         "ruleId": hazard.code,
         "ruleIndex": rule,
         "level": LEVELS[hazard.severity],
         "message": {"text": f"{hazard.message}\n{hazard.fix}" if hazard.fix else hazard.message},
         "locations": [] if shown is None else [_location(shown)],
-        "relatedLocations": [_location(site) for site in others],
+        "relatedLocations": [
+            {**_location(site), "message": {"text": getattr(hazard.badges, name, "") or _(BESIDE[name])}}
+            for name, site in others
+        ],
         "properties": finding_of(hazard),
     }
     return {key: value for key, value in result.items() if value != []}

@@ -28,16 +28,15 @@ def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
 def about_tensor(
     tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
 ) -> Iterable[tuple[str, str]]:
-    """Facts of a version of a tensor."""
     facts = tensor.facts
     yield _("came by"), _origin(tensor, maker, reading)
     if facts is not None:
-        yield _("shape"), _("unknown") if facts.shape is None else str(list(facts.shape))
+        yield _("shape"), words.known(facts.shape, lambda sizes: str(list(sizes)))
         yield "dtype", facts.dtype.removeprefix("torch.")
         yield _("device"), facts.device
-        yield "id", _("unknown") if facts.python_id is None else str(facts.python_id)
-        yield "data_ptr", _("unknown") if facts.data_ptr is None else hex(facts.data_ptr)
-        yield _("storage"), _("unknown") if facts.storage is None else f"S{facts.storage}"
+        yield "id", words.known(facts.python_id)
+        yield "data_ptr", words.known(facts.data_ptr, hex)
+        yield _("storage"), words.known(facts.storage, "S{}".format)
         yield "grad_fn", reading.node_name(facts.node) or "None"
         yield _("traits"), words.traits(facts)
     saved = [edge.name for edge in drawing.graph.edges if edge.kind == "saved" and edge.source == tensor.key]
@@ -49,24 +48,15 @@ def about_tensor(
 
 
 def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> str:
-    if tensor.origin == "inside" and maker is not None:
-        place = words.place_in(maker.callsite, reading.trace)
-        return _("made inside {call}, {place}").format(call=maker.name, place=place)
-    if maker is not None:
-        return _("{origin} by {call}, {place}").format(
-            origin=words.said(tensor.origin),
-            call=maker.name,
-            place=words.place_in(maker.callsite, reading.trace),
-        )
-    if tensor.origin == "given":
-        return _("from before the watch")
-    if tensor.origin == "unseen":
-        return _("written unseen by the watch")
-    return words.said(tensor.origin)
+    if maker is None:
+        return words.came_by(tensor.origin) or words.said(tensor.origin)
+    inside = tensor.origin == "inside"
+    text = _("made inside {call}, {place}") if inside else _("{origin} by {call}, {place}")
+    place = words.place_in(maker.callsite, reading.trace)
+    return text.format(origin=words.said(tensor.origin), call=maker.name, place=place)
 
 
 def about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
-    """Facts of a call."""
     yield _("kind"), words.said(call.kind)
     yield _("where"), words.place(call.site)
     yield _("code"), words.code_of(call.site)
@@ -84,7 +74,6 @@ def _tensors(tensors: Iterable[int], reading: Reading) -> str:
 
 
 def about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
-    """Facts of a folded box."""
     yield _("what"), fold.name
     yield _("calls"), str(fold.ran)
     yield _("where"), words.place(fold.site)

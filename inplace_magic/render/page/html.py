@@ -6,6 +6,7 @@ the ``data-state`` of the fragment; where scripts may not run, the pictures stay
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,6 @@ from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
-from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
 from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.sections import (
@@ -40,6 +40,7 @@ from inplace_magic.report import Report
 SCREEN = frozenset({"graph", "memory"})
 IN_A_FILE = frozenset({"graph", "timeline", "lines", "memory"})
 """Of a file of its own, which is as long as it needs to be."""
+_TITLES = re.compile("(?<=>)<title>[^<]*</title>")
 
 
 def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
@@ -74,12 +75,7 @@ def is_calm(report: Report) -> bool:
 
 @in_its_language
 def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
-    """HTML to stand in a notebook's output.
-
-    Args:
-        raw: show raw ``id`` and ``data_ptr`` in the picture too.
-        opened: the sections that are open at first, as ``--open`` names them; None: those that suit the report.
-    """
+    """HTML to stand in a notebook's output; the arguments are those of :func:`.render.to_mimebundle`."""
     return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))
 
 
@@ -95,7 +91,7 @@ def fragment_of(
     """As :func:`to_fragment`, of a report that is being read already."""
     report, trace = reading.report, reading.report.trace
     limit = detail_of(report) if reading.rows < MANY_ROWS else LIMIT
-    drawn, keys = _picture(reading, raw, limit) if graph and trace.calls else ("", [])
+    drawn = _picture(reading, raw, limit) if graph and trace.calls else ""
     timeline = timeline_table(reading) if drawn else ""
     body = (
         verdict_of(reading),
@@ -112,8 +108,7 @@ def fragment_of(
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
     rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
-    around = {"rows": rows, "unseen": keys, "beside": beside_widget}
-    return _live(reading, "".join(body), drawn, limit, around)
+    return _live(reading, "".join(body), drawn, limit, {"rows": rows, "beside": beside_widget})
 
 
 @in_its_language
@@ -121,9 +116,8 @@ def to_picture(report: Report) -> str:
     """Return the graph alone, to stand in a notebook's output."""
     reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
     limit = detail_of(report)
-    drawn, keys = _picture(reading, False, limit) if report.trace.calls else (prose(reading.verdict), [])
-    alone = {"rows": {"lines": [], "tensors": []}, "unseen": keys, "beside": False}
-    return _live(reading, drawn, drawn, limit, alone)
+    drawn = _picture(reading, False, limit) if report.trace.calls else prose(reading.verdict)
+    return _live(reading, drawn, drawn, limit, {"rows": {}, "beside": False})
 
 
 def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[str, Any]) -> str:
@@ -149,17 +143,15 @@ def _title(reading: Reading) -> str:
     return _("Autograd graph") if reading.report.trace.nodes else _("Tensors and calls")
 
 
-def _picture(reading: Reading, raw: bool, limit: int) -> tuple[str, list[list[str]]]:
-    """Return the graph, or why there is none, and what nobody sees of it; its titles are not needed where its facts
-    are."""
+def _picture(reading: Reading, raw: bool, limit: int) -> str:
+    """Return the graph, or why there is none. Nobody sees its titles, and where scripts run its facts say more."""
     try:
         svg = to_svg(dot_of(reading, raw=raw, limit=limit))
     except InplaceMagicError as error:
-        return note(str(error)), []
+        return note(str(error))
     css = f"max-width:100%;height:auto;background:{style.CARD};border:1px solid {style.LINE};border-radius:6px"
     alt = sentences(_("{title}.").format(title=_title(reading)), reading.verdict)
-    shown, unseen = embedded(svg)
-    return image(shown, alt, css, class_="inplace-magic-graph"), unseen
+    return image(_TITLES.sub("", svg), alt, css, class_="inplace-magic-graph")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

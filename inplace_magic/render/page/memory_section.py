@@ -5,7 +5,6 @@ from __future__ import annotations
 from inplace_magic.language import _
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.markup import CELL, CODE_CELL, NUMBER_CELL, details, esc, image, note, prose, table
-from inplace_magic.render.page.embedded import embedded
 from inplace_magic.render.page.sections import MAX_CODE, more_rows
 from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.tables import memory_words
@@ -39,7 +38,6 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
 
 
 def saved_section(reading: Reading, *, opened: bool = False) -> str:
-    """What autograd keeps for backward."""
     saved = reading.saved
     if not saved or not reading.knows_memory:
         return ""
@@ -59,4 +57,4 @@ def saved_section(reading: Reading, *, opened: bool = False) -> str:
 
 def _charts(reading: Reading) -> str:
     css = f"display:block;max-width:100%;height:auto;background:{style.CARD}"
-    return "".join(image(embedded(chart.svg)[0], chart.sentence, css) for chart in memory_charts(reading))
+    return "".join(image(chart.svg, chart.sentence, css) for chart in memory_charts(reading))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _, clauses
-from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, note, prose, table, tag
@@ -141,7 +140,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
     text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (
         place if first else "",
-        code_cell(story.site) if first else "",
+        esc(lettering.shortened(words.code_of(story.site), MAX_CODE)) if first else "",
         esc(step_label(step, reading.names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
         esc(_object(step)),
@@ -165,11 +164,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
     facts = vertex.facts
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
-    head = (
-        esc(reading.title(vertex)),
-        esc(words.said(vertex.origin)),
-        esc(place),
-    )
+    head = esc(reading.title(vertex)), esc(words.said(vertex.origin)), esc(place)
     if facts is None:
         return (*head, *[esc(_("unknown"))] * 7)
     return (
@@ -178,16 +173,10 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
         esc(reading.node_name(facts.node) or "None"),
         esc(words.traits(facts)),
         esc(lettering.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
-        esc(_("unknown") if facts.storage is None else f"S{facts.storage}"),
-        esc(_("unknown") if facts.python_id is None else str(facts.python_id)),
-        esc(_("unknown") if facts.data_ptr is None else hex(facts.data_ptr)),
+        esc(words.known(facts.storage, "S{}".format)),
+        esc(words.known(facts.python_id)),
+        esc(words.known(facts.data_ptr, hex)),
     )
-
-
-def code_cell(site: Callsite | None) -> str:
-    """Return the source line of a place, shortened."""
-    text = words.code_of(site)
-    return esc(lettering.shortened(text, MAX_CODE))
 
 
 def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) -> str:

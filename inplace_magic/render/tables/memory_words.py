@@ -27,6 +27,8 @@ SHOWN = tuple(column for column in SHORT_COLUMNS.values() if column.endswith("_b
 _COUNTED_BY_TENSORS = ("cpu", "meta")
 ALIVE = 3
 """How many of the tensors alive at the peak are named."""
+WORTH_NAMING = 1 << 20
+"""Bytes of memory of no tensor at a peak; less is an allocator's rounding, or memory that waits for a collection."""
 
 
 def counting(trace: Trace) -> str:
@@ -132,7 +134,6 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
 
 
 def kept_header() -> tuple[str, ...]:
-    """Return the titles of :func:`kept_table`."""
     return (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
 
 
@@ -157,7 +158,6 @@ def kept_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
 
 
 def kept_in_all(reading: Reading) -> str:
-    """Return the sentence below that table."""
     total = sum(kept.saved.nbytes or 0 for kept in reading.saved if kept.first and kept.origin != "leaf")
     text = _("This graph keeps {size} for backward (leaves excluded, shared memory counted once).")
     return text.format(size=words.bytes_of(total))
@@ -194,7 +194,7 @@ def _alive(said: str, peak: Peak, reading: Reading) -> str:
     elif largest:
         said = _("{said}; the largest alive then: {tensors}").format(said=said, tensors=listed(largest))
     other = _of_no_tensor(peak, reading)
-    if other * 10 >= peak.nbytes:
+    if other >= max(peak.nbytes // 10, WORTH_NAMING):
         said = _("{said}; memory of no tensor in sight: {size}").format(said=said, size=words.bytes_of(other))
     return said
 

@@ -17,12 +17,12 @@ from inplace_magic.render.tables import memory_words
 
 WIDTH, HEIGHT = 760, 250
 LEFT, RIGHT, TOP, BOTTOM = 84, 744, 46, 196
+APART = 12
+"""Pixels; in-place calls that are nearer to each other share a mark."""
 COLUMNS = 110
 """Calls that fall on one column are drawn as one: its highest point, and where it ended."""
 MOST = 8
 """Devices that have a chart."""
-MARKS = 55
-"""Marks that fit side by side: in-place calls that fall on the same one share it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,8 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     ends = [*(column.first for column in columns[1:]), span]
     outline = _steps([y(column.highest) for column in columns], [x(end) for end in ends])
     stays = _steps([y(column.after) for column in columns], [x(end) for end in ends])
-    written = [place for place, call in enumerate(reading.trace.calls) if call.kind == "in-place"]
-    marked = {place * MARKS // max(span, MARKS): place for place in reversed(written)}
-    marks = "".join(f"M{x(place)} {BOTTOM + 3}l4 8h-8z" for place in sorted(marked.values()))
+    written = {x(place) // APART: x(place) for place, call in enumerate(reading.trace.calls) if call.kind == "in-place"}
+    marks = "".join(f"M{at} {BOTTOM + 3}l4 8h-8z" for at in written.values())
     at = max(0, bisect_right(indexes, peak.call) - 1) if peak.call is not None else 0
     label = _peak_label(reading, peak)
     anchor, beside = ("start", 8) if at < span / 2 else ("end", -8)
@@ -107,7 +106,6 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'font-family="{style.HTML_FONTS}" font-size="12" fill="{style.INK}">',
-        f"<title>{esc(_('Live bytes on {device}').format(device=peak.device))}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{style.CARD}"/>',
         f'<text x="{LEFT}" y="16" font-weight="bold">{esc(title)}</text>',
         *_scale(top, y),
@@ -121,7 +119,7 @@ def _svg(reading: Reading, columns: list[Column], peak: Peak, indexes: list[int]
         f'paint-order="stroke">{esc(label)}</text>',
         f'<text x="{LEFT}" y="{BOTTOM + 28}">{_call(indexes[0])}</text>',
         f'<text x="{RIGHT}" y="{BOTTOM + 28}" text-anchor="end">{_call(indexes[-1])}</text>',
-        _legend(shared=len(marked) < len(written)),
+        _legend(),
         "</svg>",
     ]
     return "".join(parts)
@@ -148,16 +146,15 @@ def _steps(heights: list[int], ends: list[int]) -> str:
     return "".join(parts)
 
 
-def _legend(*, shared: bool) -> str:
+def _legend() -> str:
     row = HEIGHT - 8
-    written = _("in-place calls, one or several") if shared else _("in-place call")
     return (
         f'<path d="M{LEFT} {row - 4}h18" stroke="{style.BLUE}" stroke-width="2"/>'
         f'<text x="{LEFT + 24}" y="{row}">{esc(_("alive after the call"))}</text>'
         f'<rect x="{LEFT + 150}" y="{row - 9}" width="18" height="10" fill="{style.SKY}" fill-opacity=".35"/>'
         f'<text x="{LEFT + 174}" y="{row}">{esc(_("highest inside it"))}</text>'
         f'<path d="M{LEFT + 294} {row - 9}l4 8h-8z" fill="{style.ORANGE_INK}"/>'
-        f'<text x="{LEFT + 306}" y="{row}">{esc(written)}</text>'
+        f'<text x="{LEFT + 306}" y="{row}">{esc(_("in-place calls, one or several"))}</text>'
         f'<circle cx="{LEFT + 480}" cy="{row - 4}" r="4" fill="{style.CARD}" stroke="{style.VERMILION_INK}" '
         f'stroke-width="2"/><text x="{LEFT + 490}" y="{row}">{esc(_("peak"))}</text>'
     )

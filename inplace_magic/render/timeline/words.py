@@ -34,22 +34,21 @@ LONGEST_NAME = 24
 
 
 def of_mark(mark: Mark, reading: Reading) -> str:
-    """Return one sentence, e.g. ``T4 probs: written, v0→v1, line 6``."""
+    """Return one sentence, e.g. ``T4 probs: written, v0→v1``."""
     said = {
-        "created": _("{tensor}: created, {place}"),
-        "viewed": _("{tensor}: view, {place}"),
-        "mutated": _("{tensor}: written, {versions}, {place}"),
-        "uncounted": _("{tensor}: written past the version counter, {versions}, {place}"),
-        "unseen": _("{tensor}: written before this call, not seen by whom, {place}"),
-        "reshaped": _("{tensor}: other shape or strides, data untouched, {place}"),
-        "moved": _("{tensor}: other memory from here on, {place}"),
-        "rebound": _("`{name}` is another tensor from here on, {place}"),
-        "raised": _("{tensor}: refused, {place}"),
+        "created": _("{tensor}: created"),
+        "viewed": _("{tensor}: view"),
+        "mutated": _("{tensor}: written, {versions}"),
+        "uncounted": _("{tensor}: written past the version counter, {versions}"),
+        "unseen": _("{tensor}: written before this call, not seen by whom"),
+        "reshaped": _("{tensor}: other shape or strides, data untouched"),
+        "moved": _("{tensor}: other memory from here on"),
+        "rebound": _("`{name}` is another tensor from here on"),
+        "raised": _("{tensor}: refused"),
     }[mark.kind]
     return said.format(
         tensor=_label(mark.tensor, reading),
         versions=words.version_step(mark.before, mark.after),
-        place=words.place_in(mark.site, reading.trace),
         name=lettering.shortened(mark.name, LONGEST_NAME),
     )
 
@@ -123,7 +122,6 @@ def of_hidden(marks: list[Mark]) -> str:
 
 
 def of_line(site: Callsite | None) -> str:
-    """What stands on the axis."""
     return "" if site is None or site.line == 0 else str(site.line)
 
 

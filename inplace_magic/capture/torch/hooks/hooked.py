@@ -26,7 +26,7 @@ from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.callsite import CallsiteTable
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.log import SITE, ClosedCall, Log, closed_call
+from inplace_magic.capture.log import SITE, Log, RawCall, inputs_of, outputs_of
 from inplace_magic.capture.records import RECORD, TensorRecord
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.hooks.held_by_hooks import Held, function_of, held, literals
@@ -65,12 +65,11 @@ class HookedLayers:
                 place = raw[SITE]
                 if place is None or place not in self._sites.hooks:
                     continue
-                made = closed_call(raw)
-                if any([seen[RECORD] is record for seen in made.outputs]):
-                    self._note_held(place, site, made, write, record)
+                if any([seen[RECORD] is record for seen in outputs_of(raw)]):
+                    self._note_held(place, site, raw, write, record)
                     break
 
-    def _note_held(self, place: int, site: int, made: ClosedCall, write: OpenCall, record: TensorRecord) -> None:
+    def _note_held(self, place: int, site: int, made: RawCall, write: OpenCall, record: TensorRecord) -> None:
         """Notes where hooks keep what was made and written, at whatever lines."""
         hooks = RemovableHandle.next_id
         self._list(hooks)
@@ -150,8 +149,8 @@ def _alive(modules: list[weakref.ref[torch.nn.Module]]) -> list[torch.nn.Module]
     return [module for ref in modules if (module := ref()) is not None]
 
 
-def _parameter_of(made: ClosedCall) -> torch.nn.Parameter | None:
-    for seen in made.inputs:
+def _parameter_of(made: RawCall) -> torch.nn.Parameter | None:
+    for seen in inputs_of(made):
         tensor = seen[RECORD]()
         if isinstance(tensor, torch.nn.Parameter):
             return tensor

@@ -10,39 +10,34 @@ from inplace_magic.capture.callsite import _END, _FORWARD, _USER, CallsiteTable
 class LineTable(CallsiteTable):
     """See :class:`CallsiteTable`; no place has modules, and the way up the stack is a third cheaper."""
 
-    def note(self, frame: FrameType | None, function: CodeType | None = None) -> int | None:
-        """As there."""
-        if self._cell_globals is not None:
-            self._find_cell(frame)
+    def _path(self, frame: FrameType, function: CodeType | None) -> tuple[int, ...]:
+        """Return the user's frames, innermost first.
+
+        Raises:
+            KeyError: a frame runs new code.
+        """
         kinds = self._kinds
-        places = [0]
-        above = frame = frame or self.behind
+        path = [0]
+        above: FrameType | None = frame
         behind = self.behind
-        try:
+        while above is not None:
+            code = above.f_code
+            kind = kinds[id(code)]
+            if kind & _USER:
+                break
+            if kind and kind != _FORWARD and code is not function:
+                path[0] = 1
+            above = above.f_back
+        while True:
             while above is not None:
-                code = above.f_code
-                kind = kinds[id(code)]
+                key = id(above.f_code)
+                kind = kinds[key]
                 if kind & _USER:
-                    break
-                if kind and kind != _FORWARD and code is not function:
-                    places[0] = 1
+                    path.append(key)
+                    path.append(above.f_lasti)
+                    if kind & _END:
+                        break
                 above = above.f_back
-            while True:
-                while above is not None:
-                    key = id(above.f_code)
-                    kind = kinds[key]
-                    if kind & _USER:
-                        places.append(key)
-                        places.append(above.f_lasti)
-                        if kind & _END:
-                            break
-                    above = above.f_back
-                if above is not None or behind is None:
-                    break
-                above, behind = behind, None
-        except KeyError:  # code that was not met yet
-            self._learn(frame)
-            return self.note(frame, function)
-        path = tuple(places)
-        number = self._numbers.get(path)
-        return self._number(path) if number is None else number
+            if above is not None or behind is None:
+                return tuple(path)
+            above, behind = behind, None

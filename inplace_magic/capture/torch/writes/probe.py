@@ -34,8 +34,7 @@ from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.tracebacks import without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
-from inplace_magic.capture.torch.writes.node_modules import Behind, behind
-from inplace_magic.capture.torch.writes.refused import fitting_node
+from inplace_magic.capture.torch.writes.failed_graph import Behind, behind, fitting_node
 from inplace_magic.record.refusal import Refusal
 
 _PARAMETER = torch.nn.Parameter

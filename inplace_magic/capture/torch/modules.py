@@ -1,21 +1,57 @@
-"""Modules whose ``inplace`` flag is on, and the lines that make them; looked up once, when the watch ends.
+"""The modules within reach of the user's namespace; looked up once, when the watch ends.
 
-``self.main(x)`` says not which layer of a ``Sequential`` wrote, and the line that would have to change stands in an
-``__init__``. That is found from the class of the module that owns the layer: its ``__init__`` is read as text.
+A call says which classes' ``forward`` ran, and not whose: of two blocks of one class that follow each other the
+parameters tell. Their names and the modules around them together say ``layer1[0]`` is a ``BasicBlock``.
+
+And of those whose ``inplace`` flag is on, the lines that make them. ``self.main(x)`` says not which layer of a
+``Sequential`` wrote, and the line that would have to change stands in an ``__init__``. That is found from the class of
+the module that owns the layer: its ``__init__`` is read as text.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import torch
 
-from inplace_magic.capture.torch.module_names import defining_class
-from inplace_magic.record.names import InplaceModule
+from inplace_magic.capture.frames import class_in
+from inplace_magic.record.names import InplaceModule, ModuleName, TensorName
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
+
+_LAST_STEP = re.compile(r"(?:\.[^.\[\]]+|\[[^\[\]]*\])$")
+
+
+def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable[TensorName]) -> tuple[ModuleName, ...]:
+    """Return those modules of a namespace that have one of the named tensors.
+
+    Args:
+        modules: every module within reach, by its path.
+    """
+    around: set[str] = set()
+    for entry in names:
+        path = _LAST_STEP.sub("", entry.name)
+        while path not in around:
+            around.add(path)
+            path = _LAST_STEP.sub("", path)
+    return tuple(named(path, module) for path, module in dict(modules).items() if path in around)
+
+
+def named(path: str, module: torch.nn.Module) -> ModuleName:
+    """Return a module as the record has it."""
+    return ModuleName(path, type(module).__name__, defining_class(module) if _runs(module) else "")
+
+
+def defining_class(module: torch.nn.Module) -> str:
+    """Name of the class that defines its ``forward``; ``Module`` where Python does not tell it."""
+    return class_in(str(getattr(type(module).forward, "__qualname__", "forward")))
+
+
+def _runs(module: torch.nn.Module) -> bool:
+    return type(module).forward is not torch.nn.Module.forward
+
 
 _MOST = 1_000
 _LIBRARY = torch.nn.Module.__module__.partition(".")[0]
@@ -33,22 +69,21 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
     for path, module in known.items():
         if vars(module).get("inplace") is not True or len(found) == _MOST:
             continue
-        place = None
-        for owner, rest in [*_owners(path, known)]:
-            if (owner, rest) not in made:
-                made[owner, rest] = _made_by(owner, rest, sources)
-            place = made[owner, rest]
-            break
+        owned = _owner(path, known)
+        if owned is not None and owned not in made:
+            made[owned] = _made_by(*owned, sources)
+        place = made[owned] if owned is not None else None
         found.append(InplaceModule(path, type(module).__name__, defining_class(module), place))
     return tuple(found)
 
 
-def _owners(path: str, known: dict[str, torch.nn.Module]) -> Iterator[tuple[type, str]]:
-    """Yield the class of the nearest owner that is not torch's own, with the path from there."""
+def _owner(path: str, known: dict[str, torch.nn.Module]) -> tuple[type, str] | None:
+    """Return the class of the nearest owner that is not torch's own, with the path from there."""
     for match in reversed(list(re.finditer(r"[.\[]", path))):
         owner = known.get(path[: match.start()])
         if owner is not None and type(owner).__module__.partition(".")[0] != _LIBRARY:
-            yield type(owner), path[match.start() :]
+            return type(owner), path[match.start() :]
+    return None
 
 
 def _made_by(owner: type, rest: str, sources: Sources) -> Callsite | None:

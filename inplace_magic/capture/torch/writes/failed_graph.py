@@ -1,4 +1,4 @@
-"""Whose node it was: the module behind a node of a graph that is still alive, by the parameter that stands next to it.
+"""What the graph of a failed backward tells, while it is still alive: the node that refused, and whose node it was.
 
 Level ``writes`` records no call, so nobody noted which module ran when a node was made. The graph tells: from the node
 towards the leaves, the first parameter of a module that the user's names reach. ``sigmoid(self.lin(x))`` has
@@ -8,7 +8,7 @@ towards the leaves, the first parameter of a module that the user's names reach.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -18,10 +18,12 @@ from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.reach import within_reach
 from inplace_magic.capture.naming.scope import locals_of, names_in_sight
-from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
-from inplace_magic.capture.torch.module_names import named
+from inplace_magic.capture.torch.describe import error_text
+from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, saved_values, youngest_first
+from inplace_magic.capture.torch.modules import named
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.names import ModuleName, TensorName
+from inplace_magic.record.refusal import Refusal
 
 _FIRST_NODE = 1
 """The number of the node itself; those behind it count on."""
@@ -112,3 +114,40 @@ def _way(leaf: Any, came_from: Mapping[Any, Any]) -> tuple[AutogradNode, ...]:
         )
         for at, each in enumerate(way)
     )
+
+
+def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any, str, Any] | None:
+    """Return the node of a failed graph that refused, its name for what it had saved, and that tensor; None where none
+    fits.
+
+    The graph is walked once, as far as it can still be freed. A node fits when what it keeps has the version that the
+    error found and the sizes that it names. Of several, those count whose own ``_saved_…`` raises the very error;
+    reading it unpacks, which is safe where nobody's hooks packed, and others are not read. The engine goes from the
+    youngest node to the oldest, so of those the youngest is the one.
+    """
+    kept = [
+        (node, name, tensor)
+        for node in youngest_first(roots, most_nodes() // 2)
+        for name, tensor, hooked in saved_values(node)
+        if not hooked  # packed by somebody
+    ]
+    fitting = [found for found in kept if _fits(found[2], refusal)]
+    if len(fitting) > 1:
+        fitting = [found for found in fitting if _refuses(found, text)]
+    return max(fitting, key=lambda found: node_sequence(found[0]) or 0) if fitting else None
+
+
+def _fits(tensor: Any, refusal: Refusal) -> bool:
+    try:
+        return tensor._version == refusal.found and refusal.shape in (None, tuple(tensor.shape))
+    except RuntimeError:
+        return False
+
+
+def _refuses(found: tuple[Any, str, Any], text: str) -> bool:
+    node, name, _tensor = found
+    try:
+        getattr(node, f"_saved_{name.partition('[')[0]}" if name[:13] != "saved_tensors" else "saved_tensors")
+    except RuntimeError as error:
+        return error_text(error) == text
+    return False

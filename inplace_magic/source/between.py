@@ -1,16 +1,88 @@
-"""The one statement that can have written memory unseen between two recorded calls."""
+"""The one statement without a recorded call that can have written memory between two calls, by the text.
+
+If two statements are possible, it is neither.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import Callsite, Whose, where_they_part
 from inplace_magic.source.statements import segment, spans, statements_by_function
+from inplace_magic.source.targets import place_in, span_of
 from inplace_magic.source.text import Text
 from inplace_magic.source.variables import mentions
 from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
+
+
+class Between:
+    """Finds them, each pair of places once.
+
+    Args:
+        line_in: a line of the text that holds a place, as the user sees it.
+    """
+
+    def __init__(self, texts: Mapping[Whose, Text], line_in: Callable[[Callsite, Text, int], str]) -> None:
+        self._texts = texts
+        self._line_in = line_in
+        self._known: dict[tuple[Callsite, Callsite | None, tuple[str, ...], bool], Callsite | None] = {}
+
+    def only_statement(
+        self,
+        before: Callsite,
+        after: Callsite | None,
+        names: tuple[str, ...],
+        called: Iterable[Callsite],
+        *,
+        alone: bool = True,
+    ) -> Callsite | None:
+        """Return the one statement between two places of straight-line code that can have written memory; None if there
+        are several or none. If several assign in place to the same name, it is the first, if that one surely ran. If a
+        loop came round between the two places, it is one that assigns in place below the first.
+
+        Args:
+            after: place of the first call after it; None at the end of the block.
+            names: names of the written tensor; if any candidate mentions one, only such candidates count.
+            called: all places of recorded calls, which are no candidates.
+            alone: no other user thread ran meanwhile. Otherwise only a statement that assigns to one of the names
+                counts: a line that sleeps is no more to blame than the other thread.
+        """
+        key = before, after, names, alone
+        if key not in self._known:
+            first, last = before.outermost, None
+            in_two_cells = after is not None and not first.same_function(after.outermost)
+            if after is not None and not in_two_cells:
+                first, last = where_they_part(before.chain, after.chain)
+            # What else ran between two cells nobody saw.
+            self._known[key] = None if in_two_cells else self._within_lines(first, last, names, called, alone)
+        return self._known[key]
+
+    def only_write_below(self, before: Callsite, names: tuple[str, ...], called: Iterable[Callsite]) -> Callsite | None:
+        """Return the one statement below a place, in its own function, that writes to one of the names; None when there
+        are several or none. For a function that has returned before the next recorded call."""
+        return self._within_lines(before, None, names, called, alone=False)
+
+    def _within_lines(
+        self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
+    ) -> Callsite | None:
+        text = self._texts.get(first.whose) if not first.outdated else None
+        seen = {site.expression for site in called if site.whose == first.whose}
+        node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
+        if text is None or node is None:
+            return None
+        return place_in(
+            text,
+            span_of(node),
+            text=self._line_in(first, text, node.lineno),
+            cell=first.cell,
+            file=first.file,
+            function=first.function,
+            caller=first.caller,
+            parameters=first.parameters,
+            shared_defaults=first.shared_defaults,
+        )
 
 
 def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool:
@@ -21,31 +93,28 @@ def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool
     return any(spans(each, line) for each in others for line in lines)
 
 
-def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
+def runs_after(text: Text, tree: ast.AST, node: ast.stmt, line: int) -> bool:
     """True if a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
-    inner = loop_around(tree, line)
+    inner = loop_around(text, line)
     inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
     return inside and stands_beside(tree, node, (line,))
 
 
-def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
+def opens_the_pass(text: Text, tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
     """True if a statement stands above a line in the same block of the innermost loop around it, which holds another
     line, too: coming round from that one, it runs before the first."""
-    inner = loop_around(tree, line)
+    inner = loop_around(text, line)
     if inner is None:
         return False
     first, last = inner.body[0].lineno, inner.body[-1].end_lineno or 0
     return first <= node.lineno < line and first <= holding <= last and stands_beside(tree, node, (line,))
 
 
-def loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
+def loop_around(text: Text, line: int) -> ast.For | ast.While | None:
     """Return the innermost loop that has a line in its body."""
-    loops = [
-        loop
-        for loop in ast.walk(tree)
-        if isinstance(loop, (ast.For, ast.While)) and loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
-    ]
-    return max(loops, key=lambda loop: loop.lineno, default=None)
+    around = [node for node in text.statements_on(line) if isinstance(node, (ast.For, ast.While))]
+    inside = [loop for loop in around if loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)]
+    return inside[-1] if inside else None
 
 
 def only_between(
@@ -63,13 +132,10 @@ def only_between(
         return None
     came_round = last is not None and last.line <= first.line
     end = last.line if last is not None and not came_round else 10**9
-    found = [
-        node
-        for node in simple_statements(tree, first.function)
-        if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
-    ]
-    found = [node for node in found if any(code not in seen for code in actions(node, text.lines))]
-    begun = [node for node in simple_statements(tree, first.function) if _hands_on(node, first)]
+    own = simple_statements(tree, first.function)
+    between = (node for node in own if (first.end_line or first.line) < node.lineno <= (node.end_lineno or 0) < end)
+    found = [node for node in between if any(code not in seen for code in actions(node, text.lines))]
+    begun = [node for node in own if _hands_on(node, first)]
     if len(begun) == 1 and not came_round:
         return begun[0]
     writing = [node for node in found if any(writes_to(node, name) for name in names)]
@@ -79,12 +145,12 @@ def only_between(
     if several and stands_beside(tree, writing[0], (first.line, end)):
         candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
     if last is not None and came_round:
-        below = [node for node in writing if runs_after(tree, node, first.line)]
+        below = [node for node in writing if runs_after(text, tree, node, first.line)]
         above = [
             node
-            for node in simple_statements(tree, first.function)
+            for node in own
             if any(writes_to(node, name) for name in names)
-            and opens_the_pass(tree, node, last.line, holding=first.line)
+            and opens_the_pass(text, tree, node, last.line, holding=first.line)
         ]
         candidates = [*below, *above][:1]
     return candidates[0] if len(candidates) == 1 else None
