@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -76,21 +76,30 @@ class Backwards(Accesses):
         return found
 
     @cached_property
-    def executed(self) -> Executed:
-        """The nodes that each successful backward went through, by call index. With ``inputs=`` only what leads to
-        them counts."""
+    def backwards_run(self) -> list[int]:
+        """The successful backwards, by call index, oldest first."""
         made = ((index, self.calls.get(index)) for index in self.backwards)
-        return Executed(self, dict.fromkeys(index for index, call in made if call is not None and call.error is None))
+        return sorted(index for index, call in made if call is not None and call.error is None)
+
+    def went_through(self, backward: int | None) -> set[int]:
+        """Return the nodes that a successful backward went through; none of any other call. With ``inputs=`` only what
+        leads to them counts. Each is walked when it is first asked about, as few of a loop's thousands are."""
+        if backward is None or backward not in self.backwards:
+            return set()
+        if backward not in self._went_through:
+            call, ran = self.calls.get(backward), self.backwards[backward]
+            nodes = self.reached(ran.roots) if call is not None and call.error is None else set()
+            self._went_through[backward] = nodes if ran.inputs is None else self.leading_to(set(ran.inputs), nodes)
+        return self._went_through[backward]
 
     @cached_property
-    def backwards_run(self) -> list[int]:
-        """The successful backwards, oldest first."""
-        return sorted(self.executed)
+    def _went_through(self) -> dict[int, set[int]]:
+        return {}
 
     @cached_property
     def ran_through(self) -> dict[int, list[int]]:
         """The successful backwards that went through a node, by call index, oldest first."""
-        return grouped((node, index) for index in self.backwards_run for node in self.executed[index])
+        return grouped((node, index) for index in self.backwards_run for node in self.went_through(index))
 
     def came_to_leaf(self, leaf: int) -> list[int]:
         """Return the successful backwards that came to a leaf tensor, by call index, oldest first."""
@@ -124,7 +133,7 @@ class Backwards(Accesses):
         visited once.
         """
         if ran not in self._another:
-            self._another[ran] = set().union(*(self.executed[index] for index in ran)), {}
+            self._another[ran] = set().union(*(self.went_through(index) for index in ran)), {}
         used, known = self._another[ran]
         came_from: dict[int, int | None] = {start: None}
         todo = [start]
@@ -162,34 +171,6 @@ class Backwards(Accesses):
             if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
             if self.nodes[meta.node].ended is None
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Executed(Mapping[int, set[int]]):
-    """The successful backwards, each with the nodes that it went through. Most questions are which ones ran, or about
-    one of a loop's thousands, so each is walked when it is first asked about."""
-
-    of: Backwards
-    _known: dict[int, set[int] | None]
-
-    def __getitem__(self, index: int) -> set[int]:
-        known = self._known[index]
-        if known is None:
-            backward = self.of.backwards[index]
-            known = self.of.reached(backward.roots)
-            if backward.inputs is not None:
-                known = self.of.leading_to(set(backward.inputs), known)
-            self._known[index] = known
-        return known
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._known)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __contains__(self, index: object) -> bool:
-        return index in self._known  # that of `Mapping` walks
 
 
 def _closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:

@@ -90,7 +90,7 @@ class Gradients:
     def leaves_of(self, backward: int) -> frozenset[int]:
         """Return the leaves that a backward came to."""
         if backward not in self._leaves_of:
-            nodes = (self._story.nodes[node].variable for node in self._story.executed.get(backward, ()))
+            nodes = (self._story.nodes[node].variable for node in self._story.went_through(backward))
             self._leaves_of[backward] = frozenset(leaf for leaf in nodes if leaf is not None)
         return self._leaves_of[backward]
 

@@ -13,14 +13,12 @@ import ast
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import attrgetter
 from typing import Literal
 
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation, Region
-from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, paths_in
@@ -90,7 +88,8 @@ class Ledger:
     def of(self, storage: int) -> list[Touch]:
         """Return the touches of a memory, oldest first; a call that reads what it writes is a write."""
         if storage not in self._touches:
-            writes = {(call.index, m.tensor): (call, m) for call, m in self._writes.get(storage, ())}
+            seen = self.story.writes_to_storage.get(storage, ())
+            writes = {(call.index, m.tensor): (call, m) for call, m in seen if call.error is None}
             found = [
                 Touch(call.index, "write", storage, m.tensor, reach_of_write(call, m), call.callsite, call, m)
                 for call, m in writes.values()
@@ -108,15 +107,10 @@ class Ledger:
             self._touches[storage] = sorted(found, key=_AT)
         return self._touches[storage]
 
-    @cached_property
-    def _writes(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:
-        writing = ((call, mutation) for call in self.story.writing if call.error is None for mutation in call.mutations)
-        return grouped((write[1].storage, write) for write in writing if write[1].storage is not None)
-
     @property
     def written(self) -> Iterator[int]:
         """The memories that were written."""
-        return iter(dict.fromkeys((*self._writes, *self.story.foreign_writes)))
+        return iter(dict.fromkeys((*self.story.writes_to_storage, *self.story.foreign_writes)))
 
     def writes(self, storage: int) -> list[Touch]:
         """Return the writes of a memory, oldest first."""

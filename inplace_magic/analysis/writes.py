@@ -38,23 +38,16 @@ class Writes(Backwards, KnownNames):
         if storage is None:
             return []
         if storage not in self._writes_to_memory:
-            if storage not in self.writes_to_storage and not self._is_written_unseen(storage):
-                return []
             found = [write_by(call, mutation) for call, mutation in self.writes_to_storage.get(storage, ())]
             counters = self._counters_on.get(storage, ()) if self.trace.unseen else ()
             added = self.added_to.get(storage, ())
-            met = sorted(place for counter in counters for place in self._unseen_on.get(counter, ()))
-            unseen = [self._unseen(self.trace.unseen[place]) for place in met]
+            unseen = (self._unseen(each) for counter in counters for each in self._unseen_on.get(counter, ()))
             found += [write for write in unseen if write.at not in added]
             found += [write_of(None, None, at, site=self.calls[at].callsite) for at in added]
             foreign = self.foreign_writes.get(storage, ())
             found += [write_of(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
-            self._writes_to_memory[storage] = sorted(found, key=lambda write: write.at)
+            self._writes_to_memory[storage] = sorted(found, key=_AT)
         return self._writes_to_memory[storage]
-
-    def _is_written_unseen(self, storage: int) -> bool:
-        """True if it may have been, or been added to by a backward."""
-        return bool(self.trace.unseen) or storage in self.added_to or storage in self.foreign_writes
 
     def name_written_by(self, write: Write) -> str | None:
         """Return the variable as the writing line says it; None where nobody saw which call wrote."""
@@ -96,9 +89,8 @@ class Writes(Backwards, KnownNames):
         return {}
 
     @cached_property
-    def _unseen_on(self) -> dict[int | None, list[int]]:
-        """Places in the list of unseen writes, by counter."""
-        return grouped((entry.counter, place) for place, entry in enumerate(self.trace.unseen))
+    def _unseen_on(self) -> dict[int | None, list[UnseenWrite]]:
+        return grouped((entry.counter, entry) for entry in self.trace.unseen)
 
     @cached_property
     def _counters_on(self) -> dict[int | None, set[int | None]]:

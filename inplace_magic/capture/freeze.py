@@ -10,7 +10,14 @@ from itertools import chain
 import torch
 
 from inplace_magic.capture.frozen.calls import Freezer
-from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_ops, frozen_saved, frozen_storages, position
+from inplace_magic.capture.frozen.maps import (
+    among_kept,
+    frozen_nodes,
+    frozen_ops,
+    frozen_saved,
+    frozen_storages,
+    position,
+)
 from inplace_magic.capture.frozen.writes import (
     frozen_foreign,
     frozen_unseen,
@@ -71,14 +78,16 @@ def frozen_trace(
     calls = tuple(once_each(made, "index"))
     records = once_each(chain(packed.nodes(), nodes.records), "serial")
     storages = once_each(chain(packed.storages(), identity.storages), "serial")
-    op_numbers, readings = log.op_numbers, recorder.meter.readings
+    blocks, readings = frozen_storages(storages), recorder.meter.readings
     if log.forgotten_ops:
-        readings = [replace(each, op=position(op_numbers, each.op)) for each in readings]
+        kept = log.op_numbers
+        blocks = among_kept(blocks, kept)
+        readings = [replace(each, op=position(kept, each.op)) for each in readings]
     return Trace(
         calls=calls,
         nodes=frozen_nodes(records, pending),
         saved=frozen_saved(records),
-        storages=frozen_storages(storages, op_numbers),
+        storages=tuple(blocks),
         readings=tuple(readings),
         backwards=tuple(log.backwards),
         idle_steps=tuple([replace(step, callsite=site_at(site, sites)) for site, step in log.idle_steps]),

@@ -199,7 +199,7 @@ def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTen
             return index
     if not saved.guarded or (saved.changed is not None and not saved.differs_at(None)):
         return None
-    if saved.storage in story.trained_memories and (story.executed or not story.has_live_scalar(node)):
+    if saved.storage in story.trained_memories and (story.backwards_run or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
     parameter = _is_parameter(story, saved, change)
     saved_at = node.call if node.call is not None else -1
@@ -219,7 +219,7 @@ def _read_within(story: Story, saved: SavedTensor, backward: int) -> bool:
 def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
     """True if `call` wrote in the ``backward`` of a custom ``Function`` and `node` lies behind that function's node:
     the same backward came to it afterwards."""
-    nodes = story.executed.get(call.parent if call.parent is not None else -1, set())
+    nodes = story.went_through(call.parent)
     owner = class_around(call.callsite, "backward")
     if owner is None:
         return False

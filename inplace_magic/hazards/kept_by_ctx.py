@@ -29,7 +29,7 @@ def kept_by_ctx(story: Story) -> Iterator[Found]:
     """Yield each write of such a tensor between ``forward`` and ``backward``."""
     forwards: dict[int, _ByClass] = {}
     for call in story.nested:
-        if call.parent not in story.executed:
+        if not story.went_through(call.parent):
             continue
         within = class_around(call.callsite, "backward")
         if within is None or within.rpartition(".")[2] not in story.nodes_of_functions:

@@ -60,7 +60,7 @@ class Stepped:
         """True if another backward had filled these leaves for the step. The same line in an earlier pass is no other:
         then the step stands too early in its loop."""
         own = self.backward.callsite if self.backward is not None else None
-        ran = [call for call in self.story.executed if call < self.wrote.index]
+        ran = [call for call in self.story.backwards_run if call < self.wrote.index]
         return any(
             filled_by(self.story, self.story.calls[call]) & (self.in_common or self.leaves)
             and (own is None or self.story.calls[call].callsite != own)
@@ -153,7 +153,7 @@ def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
 
 def _went_through(story: Story, hazard: Hazard, backward: int) -> bool:
     saving = {node.node for node in story.trace.nodes if node.call == hazard.saved_call and node.call is not None}
-    return bool(saving & story.executed.get(backward, set()))
+    return bool(saving & story.went_through(backward))
 
 
 def filled_by(story: Story, call: CallEvent) -> frozenset[int]:

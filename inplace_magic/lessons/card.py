@@ -19,7 +19,6 @@ COLOURS: dict[Status, tuple[str, str, str]] = {
 
 
 def to_text(feedback: Feedback) -> str:
-    """The feedback as lines of text."""
     lines = [f"{SYMBOL[feedback.status]} {feedback.title}"]
     lines += [f"  {sentence}" for sentence in feedback.sentences]
     for row, first in _by_line(feedback):

@@ -36,7 +36,6 @@ class Feedback:
 
     @property
     def passed(self) -> bool:
-        """Whether the answer is right."""
         return self.status == "right"
 
     def __repr__(self) -> str:

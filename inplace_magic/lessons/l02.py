@@ -48,17 +48,12 @@ def _deciding(calls: list[CallEvent], line: int) -> CallEvent | None:
 
 
 def _kind_of(call: CallEvent, doings: str) -> str:
-    if call.kind == "view":
-        return _("{call} is a view: {doings}. It is another tensor, and the memory was there already.").format(
-            call=spot(call), doings=doings
-        )
-    if call.kind == "in-place":
-        return _("{call} is in-place: {doings}. It wrote into a tensor that existed already.").format(
-            call=spot(call), doings=doings
-        )
-    return _("{call} is ordinary: {doings}. It took new memory, and wrote into no existing tensor.").format(
-        call=spot(call), doings=doings
-    )
+    text = {
+        "ordinary": _("{call} is ordinary: {doings}. It took new memory, and wrote into no existing tensor."),
+        "view": _("{call} is a view: {doings}. It is another tensor, and the memory was there already."),
+        "in-place": _("{call} is in-place: {doings}. It wrote into a tensor that existed already."),
+    }[call.kind]
+    return text.format(call=spot(call), doings=doings)
 
 
 def doubled(double_first_column: Callable[[Any], Any]) -> Feedback:

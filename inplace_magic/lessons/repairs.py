@@ -21,8 +21,6 @@ MAX_NUMBERS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program to repair."""
-
     inputs: Callable[[], tuple[Any, ...]]
     """Fresh inputs, the same ones each time."""
     run: Callable[..., Mapping[str, Any]]

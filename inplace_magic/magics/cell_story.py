@@ -21,7 +21,7 @@ from inplace_magic.language import N_, _, ngettext
 from inplace_magic.magics.options import STORY_MAGIC
 from inplace_magic.magics.output import show_cards
 from inplace_magic.magics.unwatched import is_explained
-from inplace_magic.render.deliver import complain, tell
+from inplace_magic.render.deliver import boundary, complain, tell
 from inplace_magic.source.shells import cell_numbers
 from inplace_magic.watching.news import News
 
@@ -72,6 +72,7 @@ class Pace:
         self.ran = 0.0
 
 
+_NO_REPORT = N_("the story was watched, but no report could be made")
 _TOLD_BEFORE = N_("inplace_magic: a finding shown before explains this error; `%inplace_report` shows it again.")
 
 
@@ -167,10 +168,8 @@ class CellStory:
     def _when_idle(self) -> None:
         if self.host.story is not self or self.cell_open or self.host.running or self.watch.recorded == self.reported:
             return
-        try:
+        with boundary(_(_NO_REPORT)):  # the loop is the kernel's
             self._show_news(self._fresh_report(None), None)
-        except Exception as error:  # a boundary: the loop is the kernel's
-            complain(_("the story was watched, but no report could be made"), error)
 
     def _fresh_report(self, raised: BaseException | None) -> Report | None:
         began, recorded = time.perf_counter(), self.watch.recorded
@@ -205,8 +204,6 @@ class CellStory:
 
     def _report(self, make: Callable[..., Report], raised: BaseException | None) -> Report | None:
         shell = self.host.shell
-        try:
+        with boundary(_(_NO_REPORT)):
             return make(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-        except Exception as error:  # a boundary: the cell has its result already, and keeps it
-            complain(_("the story was watched, but no report could be made"), error)
-            return None
+        return None

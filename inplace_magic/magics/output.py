@@ -11,11 +11,10 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from inplace_magic.errors import MissingPackageError
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.needed import needed
 from inplace_magic.record.options import ShowOptions
-from inplace_magic.render.deliver import complain, say
+from inplace_magic.render.deliver import boundary
 
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
@@ -27,7 +26,7 @@ WHOLE_STORY = N_("`%inplace_report` shows the whole story so far.")
 
 def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: bool = False, told: bool = False) -> None:
     """Displays a report as one output."""
-    try:
+    with boundary(_("the report could not be displayed")):
         from inplace_magic.render import to_mimebundle
         from inplace_magic.render.terminal import publish
 
@@ -35,8 +34,6 @@ def show(shell: Any, report: Report, options: ShowOptions, *, beside_widget: boo
             report, raw=options.raw, graph=options.graph, opened=options.opened, beside_widget=beside_widget, told=told
         )
         publish(shell, bundle)
-    except Exception as error:  # a boundary, see above
-        complain(_("the report could not be displayed"), error)
 
 
 def show_widget(shell: Any, report: Report, name: str) -> None:
@@ -46,7 +43,7 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
         name: variable for the widget; empty for none. An existing widget takes the report in. It is displayed each
             time: a front end clears the output of a cell that runs again.
     """
-    try:
+    with boundary(_("the widget could not be displayed")):
         from IPython.display import display
 
         with needed(_("The live view"), "anywidget", "ipywidgets"):
@@ -60,23 +57,17 @@ def show_widget(shell: Any, report: Report, name: str) -> None:
             if name:
                 shell.user_ns[name] = widget
         display(widget)  # type: ignore[no-untyped-call]  # IPython leaves it without annotations
-    except MissingPackageError as error:
-        say(f"inplace_magic: {error}")
-    except Exception as error:  # a boundary, see above
-        complain(_("the widget could not be displayed"), error)
 
 
 def show_cards(shell: Any, report: Report, hazards: Sequence[Hazard], *, more: str = WHOLE_STORY) -> None:
     """Displays some findings of a report as one output, with a sentence on where the rest is."""
-    try:
+    with boundary(_("a finding could not be displayed")):
         from inplace_magic.render import to_card_mimebundle
         from inplace_magic.render.terminal import publish
 
         with use_language(report.language, report.framework):
             text = _(more)
         publish(shell, to_card_mimebundle(report, hazards, more=text))
-    except Exception as error:  # a boundary, see above
-        complain(_("a finding could not be displayed"), error)
 
 
 DELAY = 1.0

@@ -18,7 +18,7 @@ from inplace_magic.magics.cell_transform import MAGIC, WatchLine
 from inplace_magic.magics.output import show, show_cards, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
-from inplace_magic.render.deliver import complain, write
+from inplace_magic.render.deliver import boundary, write
 from inplace_magic.watching.last import note
 
 if TYPE_CHECKING:
@@ -118,12 +118,11 @@ class Session:
         try:
             from inplace_magic.analysis.story import indexed_once
 
-            with indexed_once():
+            # The user's traceback is printed whatever becomes of ours.
+            with boundary(_("the report could not be displayed")), indexed_once():
                 self._above_traceback(error)
         except KeyboardInterrupt:
             print(_("inplace_magic: interrupted; `%inplace_report` shows the report."))
-        except Exception as fault:  # a boundary: the user's traceback is printed whatever becomes of ours
-            complain(_("the report could not be displayed"), fault)
 
     def _above_traceback(self, error: BaseException) -> None:
         active = self.active

@@ -11,7 +11,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _
-from inplace_magic.render.deliver import complain, has_note
+from inplace_magic.render.deliver import boundary, has_note
 
 _EXPLAINED = re.compile(
     r"modified by an inplace operation"
@@ -84,7 +84,7 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
     """Display the answer to an error, where there is one; else, where a watch explains it, one line on how to ask."""
     if has_note(error):
         return
-    try:
+    with boundary(_("the answer could not be shown")):  # the cell has failed already, and by its own error alone
         from inplace_magic.answering.asked import answer_of
 
         found = answer_of(error, number)
@@ -94,8 +94,6 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
 
             publish(shell, to_mimebundle(found, below=below), apart=True)
             return
-    except Exception as fault:  # a boundary: the cell has failed already, and by its own error alone
-        complain(_("the answer could not be shown"), fault)
     hint = hint_for(error)
     if hint is not None:
         print(_(hint))

@@ -19,7 +19,7 @@ from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.options import help_of, parse_options, watch_parser
 from inplace_magic.magics.output import runs_shown
 from inplace_magic.magics.rerunning import Cells, remembered
-from inplace_magic.render.deliver import complain
+from inplace_magic.render.deliver import boundary, complain
 from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
 
@@ -112,25 +112,21 @@ def finish(session: Session, raised: BaseException | None) -> None:
 def proved(report: Report, origin: Cells | None) -> Report:
     """Return the report with tried fixes; unchanged, with a printed line, if that failed or was interrupted."""
     try:
-        with runs_shown("--prove", origin.shell if origin is not None else None):
+        shell = origin.shell if origin is not None else None
+        with boundary(_("the fixes could not be tried")), runs_shown("--prove", shell):
             report = report.prove()
-        return replace(report, origin=origin)  # the copies of before the cell are no longer needed
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))
-    except Exception as error:  # a boundary: the cell has its result already, and keeps it
-        complain(_("the fixes could not be tried"), error)
-    return replace(report, origin=origin)
+    return replace(report, origin=origin)  # the copies of before the cell are no longer needed
 
 
 def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
     """Ends a watch and makes its report; None, and a line that says so, where that failed."""
     shell = session.shell
-    try:
+    with boundary(_("the cell was watched, but no report could be made")):
         report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
         return replace(report, origin=active.origin)
-    except Exception as error:  # a boundary: the cell has its result already, and keeps it
-        complain(_("the cell was watched, but no report could be made"), error)
-        return None
+    return None
 
 
 def cell_magic(session: Session) -> Callable[[str, str], None]:

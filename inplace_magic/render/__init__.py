@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from html import escape
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.language import _, use_language
@@ -58,9 +60,10 @@ def load() -> None:
     """Load the modules of a display, which takes a tenth of a second, before one is needed."""
     with suppress(Exception):  # whoever displays is told
         import inplace_magic.render.page.html  # noqa: F401
-        from inplace_magic.render.graph.layout import load as load_engine
+        from inplace_magic.render.graph import wasi
 
-        load_engine()
+        if which("dot") is None:
+            wasi.load()
 
 
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}
@@ -97,21 +100,24 @@ def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) 
     from inplace_magic.render.part import MOST_IN_A_NOTEBOOK
     from inplace_magic.render.reading import Reading
 
-    bundle: dict[str, str] = {}
-    reading: Reading | None = Reading(report, most=MOST_IN_A_NOTEBOOK)
     with collection_paused(), use_language(report.language, report.framework):
-        for mime, renderer in renderers.items():
-            try:
-                bundle[mime] = renderer(reading, **settings)
-            except Exception as error:  # Shown after the user's cell has run, it must not become that cell's failure.
-                bundle[mime] = _apology(mime, error)
-        reading = None  # gone before the collector looks at what is there, and at each of its parts
+        reading = Reading(report, most=MOST_IN_A_NOTEBOOK)
+        bundle = bundled({mime: partial(renderer, reading, **settings) for mime, renderer in renderers.items()})
+        del reading  # gone before the collector looks at what is there, and at each of its parts
     return bundle
 
 
-def _apology(mime: str, error: Exception) -> str:
-    sentence = _(
-        "inplace_magic could not show this report as {mime} ({fault}). The result of your code is not affected. Please "
-        "report it, with the output of report.to_json()."
-    ).format(mime=mime, fault=f"{type(error).__name__}: {error}")
-    return f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence
+def bundled(renderers: Mapping[str, Callable[[], str]]) -> dict[str, str]:
+    """Return what each renderer gives, by MIME type; of one that fails, an apology: shown after the user's cell has
+    run, it must not become that cell's failure."""
+    bundle: dict[str, str] = {}
+    for mime, render in renderers.items():
+        try:
+            bundle[mime] = render()
+        except Exception as error:
+            sentence = _(
+                "inplace_magic could not show this as {mime} ({fault}). The result of your code is not affected. "
+                "Please report it, with `report.to_json()` if it is a report."
+            ).format(mime=mime, fault=f"{type(error).__name__}: {error}")
+            bundle[mime] = f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence
+    return bundle

@@ -26,7 +26,7 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
     """Save a report to a file and print its path, on standard output if no stream is given. Never raises: the watched
     code has its result already."""
     target = os.path.abspath(os.path.expanduser(path))
-    with _boundary(_("the report could not be saved to {file}").format(file=target)):
+    with boundary(_("the report could not be saved to {file}").format(file=target)):
         from inplace_magic.render.save import save
 
         save(report, target, raw=show.raw, graph=show.graph)
@@ -36,7 +36,7 @@ def write(report: Report, path: str, show: ShowOptions, *, told: TextIO | None =
 
 def tell(report: Report, *, quiet: bool = False) -> None:
     """Say on standard error what went wrong, else, unless `quiet`, in one line that nothing did. Never raises."""
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         say(telling(report, quiet=quiet))
 
 
@@ -53,7 +53,7 @@ def telling(report: Report, *, quiet: bool = False) -> str:
 def give(report: Report, form: str, path: str | None, stream: TextIO | None) -> None:
     """Write the findings in one of :data:`.machines.FORMATS`, in one piece, to the file, else to the stream, which the
     program may have closed. Never raises."""
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         from inplace_magic.render.machines import FORMATS
         from inplace_magic.render.save import write as write_file
 
@@ -85,7 +85,7 @@ def attach(report: Report, error: BaseException) -> None:
 
     Notes: https://peps.python.org/pep-0678, Python 3.11, IPython 8.14.
     """
-    with _boundary(_("the report could not be shown")):
+    with boundary(_("the report could not be shown")):
         from inplace_magic.render.note import to_note
 
         note = to_note(report)
@@ -98,7 +98,6 @@ def attach(report: Report, error: BaseException) -> None:
 
 
 def has_note(error: BaseException | None) -> bool:
-    """True if the error has one of our notes."""
     notes = getattr(error, "__notes__", None)
     return isinstance(notes, list) and any(isinstance(note, str) and note.startswith(MARK) for note in notes)
 
@@ -109,7 +108,7 @@ def _in_an_old_shell() -> bool:
 
 
 @contextmanager
-def _boundary(what: str) -> Iterator[None]:
+def boundary(what: str) -> Iterator[None]:
     """Turn what fails in a block into one line: the watched code has its result already."""
     try:
         yield

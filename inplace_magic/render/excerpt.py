@@ -24,8 +24,6 @@ Role = Literal["overwritten", "saved", "read", "raised", "origin"]
 """The role of a marked line: it wrote the tensor, saved it for backward, read it as the old one, raised, or made it."""
 JOIN = 5
 """Marked lines at most this far apart share a listing."""
-WAYS = 2
-"""Of the ways that led to one more write on a line, so many are shown: a recursion has one for each depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +51,6 @@ class ExcerptLine:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Some lines of one source."""
-
     source: str
     """``Cell In[7]`` or ``model.py``."""
     lines: tuple[ExcerptLine, ...]
@@ -106,11 +102,10 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
         once = len(set(hazard.mutations)) <= 1
         marks.append(mark_of("overwritten", here, hazard.mutation, cell, step if once else ""))
         for ways in _by_line(site for site in hazard.mutations if site != hazard.mutation):
-            marks += [mark_of("overwritten", again_here, site, cell) for site in ways[:WAYS]]
-            if len(ways) > WAYS:
-                more = len(ways) - WAYS
-                text = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
-                marks[-1] = replace(marks[-1], detail=text.format(count=more))
+            more = len(ways) - 1
+            text = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
+            detail = text.format(count=more) if more else ""
+            marks.append(mark_of("overwritten", again_here, ways[0], cell, detail))
     if hazard.read is not None:
         here, sees = (read, "") if read else (_("read here"), _("sees the new values"))
         marks.append(mark_of("read", here, hazard.read, cell, sees))
@@ -124,7 +119,7 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
 
 
 def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
-    """Return the places of each line, each once, in their order."""
+    """Return the places of each line, each once, in their order; a recursion has one for each depth."""
     lines: dict[tuple[int, str, int], dict[Callsite, None]] = {}
     for site in sites:
         lines.setdefault(_key(site), {})[site] = None

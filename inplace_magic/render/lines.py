@@ -33,7 +33,6 @@ class Step:
 
     @property
     def effect(self) -> Effect | None:
-        """What the first call did."""
         return self.effects[0] if self.effects else None
 
     @property

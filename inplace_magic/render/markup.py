@@ -71,7 +71,6 @@ def _attribute(key: str, value: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return a piece of code within a sentence."""
     return tag("code", CODE, esc(text))
 
 
@@ -128,7 +127,6 @@ def fix_bar(sentence: str) -> str:
 
 
 def note(sentence: str) -> str:
-    """Return a sentence below or between what it is about."""
     return tag("p", f"color:{style.MUTED_INK};margin:2px 0", prose(sentence))
 
 

@@ -37,7 +37,6 @@ def to_line(finding: Hazard) -> str:
 
 
 def to_markup(finding: Hazard) -> str:
-    """Return the same as HTML."""
     proof = finding.proof
     if proof is None:
         return ""

@@ -15,7 +15,7 @@ from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.analysis.vertices import TensorVertex
-from inplace_magic.language import LANGUAGES, _, use_language
+from inplace_magic.language import _, use_language
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
@@ -49,17 +49,6 @@ def in_its_language(render: Callable[Concatenate[S, P], T]) -> Callable[Concaten
     return speaking
 
 
-def in_english(render: Callable[P, T]) -> Callable[P, T]:
-    """Makes a function speak English whatever the report's language: its words are an interface."""
-
-    @wraps(render)
-    def speaking(*args: P.args, **settings: P.kwargs) -> T:
-        with use_language(LANGUAGES[0]):
-            return render(*args, **settings)
-
-    return speaking
-
-
 FEW_ROWS = 6
 """Rows of a table in a notebook, which is kept in version control; a sentence tells how to get the rest."""
 MANY_ROWS = 200
@@ -88,12 +77,10 @@ class Reading:
 
     @cached_property
     def verdict(self) -> str:
-        """The report in one sentence."""
         return self.report.verdict
 
     @cached_property
     def story(self) -> Story:
-        """The trace with its indexes."""
         return story_of(self.trace)
 
     @property
@@ -102,7 +89,6 @@ class Reading:
 
     @property
     def names(self) -> dict[int, str]:
-        """The best name of every tensor that has one."""
         return self.story.best_names
 
     @cached_property
@@ -127,7 +113,6 @@ class Reading:
 
     @cached_property
     def lines(self) -> tuple[LineStory, ...]:
-        """What each line of the user's code did."""
         return lines_of(self.story)
 
     @cached_property
@@ -137,7 +122,6 @@ class Reading:
 
     @property
     def memory(self) -> tuple[LineMemory, ...]:
-        """Bytes by line."""
         return self.ledger.by_line
 
     @property
@@ -156,7 +140,6 @@ class Reading:
 
     @cached_property
     def saved(self) -> tuple[Kept, ...]:
-        """What autograd keeps for backward."""
         return kept_for_backward(self.story)
 
     @property

@@ -93,31 +93,28 @@ def stands_beside(tree: ast.AST, node: ast.stmt, lines: tuple[int, ...]) -> bool
     return any(spans(each, line) for each in others for line in lines)
 
 
-def runs_after(tree: ast.AST, node: ast.stmt, line: int) -> bool:
+def runs_after(text: Text, tree: ast.AST, node: ast.stmt, line: int) -> bool:
     """True if a statement stands below a line in the same pass of the innermost loop around it, in the same block."""
-    inner = loop_around(tree, line)
+    inner = loop_around(text, line)
     inside = inner is not None and line < node.lineno <= (inner.body[-1].end_lineno or 0)
     return inside and stands_beside(tree, node, (line,))
 
 
-def opens_the_pass(tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
+def opens_the_pass(text: Text, tree: ast.AST, node: ast.stmt, line: int, *, holding: int) -> bool:
     """True if a statement stands above a line in the same block of the innermost loop around it, which holds another
     line, too: coming round from that one, it runs before the first."""
-    inner = loop_around(tree, line)
+    inner = loop_around(text, line)
     if inner is None:
         return False
     first, last = inner.body[0].lineno, inner.body[-1].end_lineno or 0
     return first <= node.lineno < line and first <= holding <= last and stands_beside(tree, node, (line,))
 
 
-def loop_around(tree: ast.AST, line: int) -> ast.For | ast.While | None:
+def loop_around(text: Text, line: int) -> ast.For | ast.While | None:
     """Return the innermost loop that has a line in its body."""
-    loops = [
-        loop
-        for loop in ast.walk(tree)
-        if isinstance(loop, (ast.For, ast.While)) and loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)
-    ]
-    return max(loops, key=lambda loop: loop.lineno, default=None)
+    around = [node for node in text.statements_on(line) if isinstance(node, (ast.For, ast.While))]
+    inside = [loop for loop in around if loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or line)]
+    return inside[-1] if inside else None
 
 
 def only_between(
@@ -135,13 +132,10 @@ def only_between(
         return None
     came_round = last is not None and last.line <= first.line
     end = last.line if last is not None and not came_round else 10**9
-    found = [
-        node
-        for node in simple_statements(tree, first.function)
-        if (first.end_line or first.line) < node.lineno and (node.end_lineno or node.lineno) < end
-    ]
-    found = [node for node in found if any(code not in seen for code in actions(node, text.lines))]
-    begun = [node for node in simple_statements(tree, first.function) if _hands_on(node, first)]
+    own = simple_statements(tree, first.function)
+    between = (node for node in own if (first.end_line or first.line) < node.lineno <= (node.end_lineno or 0) < end)
+    found = [node for node in between if any(code not in seen for code in actions(node, text.lines))]
+    begun = [node for node in own if _hands_on(node, first)]
     if len(begun) == 1 and not came_round:
         return begun[0]
     writing = [node for node in found if any(writes_to(node, name) for name in names)]
@@ -151,12 +145,12 @@ def only_between(
     if several and stands_beside(tree, writing[0], (first.line, end)):
         candidates = writing[:1]  # `picture -= low; picture /= high`: the first of them has written it already
     if last is not None and came_round:
-        below = [node for node in writing if runs_after(tree, node, first.line)]
+        below = [node for node in writing if runs_after(text, tree, node, first.line)]
         above = [
             node
-            for node in simple_statements(tree, first.function)
+            for node in own
             if any(writes_to(node, name) for name in names)
-            and opens_the_pass(tree, node, last.line, holding=first.line)
+            and opens_the_pass(text, tree, node, last.line, holding=first.line)
         ]
         candidates = [*below, *above][:1]
     return candidates[0] if len(candidates) == 1 else None

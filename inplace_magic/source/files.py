@@ -17,7 +17,7 @@ from typing import Any
 
 from inplace_magic.source.positions import Position, positions
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
-from inplace_magic.source.versions import Compiled, Loads, Twin
+from inplace_magic.source.versions import Loads, Twin, explains, twin_of
 
 
 @dataclass(eq=False)
@@ -47,7 +47,7 @@ class Files:
         self._files: dict[str, File] = {}
         self._codes: dict[int, tuple[CodeType, Twin | None]] = {}
         self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
-        self._compiled, self._loads = Compiled(), Loads()
+        self._loads = Loads()
 
     def __contains__(self, filename: str) -> bool:
         return filename in self._files
@@ -75,7 +75,7 @@ class Files:
         file = self.file(code.co_filename)
         if len(file.versions) > 1 and not file.settled:
             file.settled = True
-            explaining = [text for text in file.versions if self._compiled.explains(code, text)]
+            explaining = [text for text in file.versions if explains(code, text)]
             if len(explaining) == 1:
                 file.versions = explaining
         return file
@@ -95,7 +95,7 @@ class Files:
         if not file.may_be_older:
             return Twin(file.versions[0], code)
         if id(code) not in self._codes:
-            self._codes[id(code)] = code, self._match(lambda text: self._compiled.twin(code, text), file, code)
+            self._codes[id(code)] = code, self._match(lambda text: twin_of(code, text), file, code)
         whole = self._codes[id(code)][1]
         if whole is not None:
             return whole

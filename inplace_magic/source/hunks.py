@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from inplace_magic.record.places import Callsite, source_name
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.listing import Edit, Listing
 
@@ -57,7 +57,11 @@ def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | Non
     known = texts_of(trace)
     found: dict[Whose, list[Hunk]] = {}
     for hunk in dict.fromkeys(hunk for diff in diffs for hunk in hunks(diff)):
-        whose = [key for key, lines in known.items() if _name(key) == hunk.place and _stands(lines, hunk)]
+        whose = [
+            key
+            for key, lines in known.items()
+            if Callsite(0, cell=key[0], file=key[1]).holder == hunk.place and _stands(lines, hunk)
+        ]
         if len(whose) != 1:
             return None
         changes = found.setdefault(whose[0], [])
@@ -130,13 +134,6 @@ def new_lines(changes: Sequence[Hunk]) -> list[range]:
 
 def _stands(lines: Sequence[str], hunk: Hunk) -> bool:
     return bool(hunk.old) and tuple(lines[hunk.first - 1 : hunk.first - 1 + len(hunk.old)]) == hunk.old
-
-
-def _name(whose: Whose) -> str:
-    cell, file = whose
-    if cell is not None:
-        return f"Cell In[{cell}]"
-    return "" if file is None else source_name(file)
 
 
 def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:

@@ -85,10 +85,6 @@ def in_force(tree: ast.AST) -> ast.AST:
 def shared_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     """Return a function's parameters with a computed default, one object for all calls, which the function does not
     bind again. A decorated function has none: its decorator may pass anything."""
-    return _computed_defaults(function) if function.decorator_list == [] else ()
-
-
-def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs: list[tuple[ast.arg, ast.expr | None]] = [
@@ -96,7 +92,9 @@ def _computed_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tupl
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
     computed = [name.arg for name, default in pairs if default is not None and not isinstance(default, ast.Constant)]
-    if not computed:  # of nearly all functions, and to walk through one takes longer than all else that is asked of it
+    if (
+        not computed or function.decorator_list
+    ):  # of nearly all functions, and to walk through one takes longer than all else that is asked of it
         return ()
     added_to = {id(node.target) for node in ast.walk(function) if isinstance(node, ast.AugAssign)}
     names = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))

@@ -41,39 +41,38 @@ class Twin:
     """The same instructions, with the positions that they have in the text."""
 
 
-class Compiled:
-    """The compiled units of all seen texts, each compiled once: a text in many reports is one object."""
+def twin_of(code: CodeType, text: Text) -> Twin | None:
+    """Return the code object of a text with the same instructions; None where there is none, or several."""
+    unit = text.unit_at(code.co_firstlineno)
+    for each in _codes(text, unit, code, text.imports) if unit is not None else ():
+        if each.co_firstlineno == code.co_firstlineno and _alike(code, each) and positions(each) == positions(code):
+            return Twin(text, code)
+    for imports in (text.imports, _NO_IMPORTS):
+        found: dict[tuple[int, Any], CodeType] = {}
+        for unit in _units_named_like(code, text):
+            for each in _codes(text, unit, code, imports):
+                if _alike(code, each) and _same_name(code, each):
+                    found[each.co_firstlineno, tuple(positions(each))] = each
+        if found:
+            return Twin(text, next(iter(found.values()))) if len(found) == 1 else None
+    return None
 
-    def twin(self, code: CodeType, text: Text) -> Twin | None:
-        """Return the code object of a text with the same instructions; None where there is none, or several."""
-        unit = text.unit_at(code.co_firstlineno)
-        for each in self._codes(text, unit, code, text.imports) if unit is not None else ():
-            if each.co_firstlineno == code.co_firstlineno and _alike(code, each) and positions(each) == positions(code):
-                return Twin(text, code)
-        for imports in (text.imports, _NO_IMPORTS):
-            found: dict[tuple[int, Any], CodeType] = {}
-            for unit in _units_named_like(code, text):
-                for each in self._codes(text, unit, code, imports):
-                    if _alike(code, each) and _same_name(code, each):
-                        found[each.co_firstlineno, tuple(positions(each))] = each
-            if found:
-                return Twin(text, next(iter(found.values()))) if len(found) == 1 else None
-        return None
 
-    def explains(self, code: CodeType, text: Text) -> bool:
-        """True if a code object, of a function or of a whole file, was compiled from a text."""
-        if code.co_name != "<module>":
-            return self.twin(code, text) is not None
-        whole = _module("\n".join(text.lines) + "\n", code.co_filename, code.co_flags & _FUTURES)
-        return whole is not None and _alike(code, whole) and positions(whole) == positions(code)
+def explains(code: CodeType, text: Text) -> bool:
+    """True if a code object, of a function or of a whole file, was compiled from a text."""
+    if code.co_name != "<module>":
+        return twin_of(code, text) is not None
+    whole = _module("\n".join(text.lines) + "\n", code.co_filename, code.co_flags & _FUTURES)
+    return whole is not None and _alike(code, whole) and positions(whole) == positions(code)
 
-    def _codes(self, text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
-        """Return all code objects of a unit."""
-        futures = code.co_flags & _FUTURES
-        key = id(unit.node), code.co_filename, futures, bool(imports)
-        if key not in text.compiled:
-            text.compiled[key] = list(_compiled(unit, code.co_filename, futures, imports))
-        return text.compiled[key]
+
+def _codes(text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
+    """Return all code objects of a unit, which is compiled once: a text in many reports is one object."""
+    futures = code.co_flags & _FUTURES
+    key = id(unit.node), code.co_filename, futures, bool(imports)
+    if key not in text.compiled:
+        text.compiled[key] = list(_compiled(unit, code.co_filename, futures, imports))
+    return text.compiled[key]
 
 
 _NO_IMPORTS: list[ast.stmt] = []

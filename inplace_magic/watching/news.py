@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.hazards import Hazard
@@ -28,10 +27,10 @@ class News:
 
     def of(self, report: Report) -> list[Hazard]:
         """Return the new findings that have happened, worst first, and mark them as shown."""
-        ran = _Ran(report)
+        story = story_of(report.trace)
         fresh = []
         for hazard in report.hazards:
-            if not hazard.is_alarm or not _has_happened(hazard, ran):
+            if not hazard.is_alarm or not _has_happened(hazard, story):
                 continue
             key = _key(hazard)
             if key not in self._seen:
@@ -45,31 +44,20 @@ class News:
         return all(_key(hazard) in self._seen for hazard in report.hazards if hazard.is_alarm)
 
 
-class _Ran:
-    """The nodes that backward went through, computed at first use: most reports never need them."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-
-    @cached_property
-    def story(self) -> Story:
-        return story_of(self._report.trace)
-
-
 def is_of_the_future(hazard: Hazard) -> bool:
     """True if a finding is about a backward that nobody has run."""
     return hazard.expected_version != hazard.found_version and not hazard.raised
 
 
-def _has_happened(hazard: Hazard, ran: _Ran) -> bool:
+def _has_happened(hazard: Hazard, story: Story) -> bool:
     if hazard.severity == "error" or is_of_the_future(hazard):
         return hazard.raised
     if hazard.severity != "silent" or hazard.saved_call is None:
         return True
     # Wrong numbers were saved for backward: they did harm once a backward has used them.
-    savers = {number for number, node in ran.story.nodes.items() if node.call == hazard.saved_call}
+    savers = {number for number, node in story.nodes.items() if node.call == hazard.saved_call}
     since = hazard.saved_call if hazard.call is None else hazard.call
-    used = any(at > since and not savers.isdisjoint(nodes) for at, nodes in ran.story.executed.items())
+    used = any(at > since and not savers.isdisjoint(story.went_through(at)) for at in story.backwards_run)
     return used or not savers
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.tree.branches import Branch
 from inplace_magic.analysis.vertices import CallVertex
@@ -60,14 +58,6 @@ def test_a_last_pass_that_breaks_off_follows_its_loop():
 
 def test_a_last_pass_that_skips_a_line_is_a_pass():
     assert shape(call_tree(calls(2, 3, 4, 2, 4))) == "2*(2 3 4)"
-
-
-def test_what_only_the_first_of_two_blocks_runs_belongs_to_its_pass():
-    lines, blocks = (16, 17, 18, 17, 18, 30), ("a[0].down", "a[0].conv", "a[0].norm", "a[1].conv", "a[1].norm", "fc")
-    found = [replace(call, parameters=(f"m.{name}.weight",)) for call, name in zip(calls(*lines), blocks, strict=True)]
-
-    assert shape(call_tree(found)) == "2*(16 17 18) 30"
-    assert shape(call_tree(calls(*lines))) == "16 2*(17 18) 30"
 
 
 def test_an_outer_call_written_above_its_argument_is_no_loop():

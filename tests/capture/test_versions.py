@@ -11,7 +11,7 @@ import pytest
 
 from inplace_magic.source.places import Sources
 from inplace_magic.source.text import Text
-from inplace_magic.source.versions import Compiled, Loads
+from inplace_magic.source.versions import Loads, twin_of
 
 TEXT = '''\
 from __future__ import annotations
@@ -82,16 +82,16 @@ def is_class_body(name: str) -> bool:
 
 
 def test_every_function_of_a_text_is_found_in_it() -> None:
-    text, compiled = text_of(TEXT), Compiled()
+    text = text_of(TEXT)
     for name, code in codes_of(TEXT).items():
-        twin = compiled.twin(code, text)
+        twin = twin_of(code, text)
         assert (twin is not None and twin.code is code) or is_class_body(name), name
 
 
 def test_functions_that_moved_are_found_at_their_new_lines() -> None:
-    text, compiled = text_of("# moved\n" + TEXT.replace("class Encoder", "# and\nclass Encoder")), Compiled()
+    text = text_of("# moved\n" + TEXT.replace("class Encoder", "# and\nclass Encoder"))
     for name, code in codes_of(TEXT).items():
-        twin = compiled.twin(code, text)
+        twin = twin_of(code, text)
         without_a_name = code.co_name.startswith("<") and not hasattr(code, "co_qualname")  # Python 3.10
         if not is_class_body(name) and not without_a_name:
             assert twin is not None, name
@@ -103,9 +103,9 @@ def test_functions_that_moved_are_found_at_their_new_lines() -> None:
     [("torch.relu(row)", "torch.exp(row)"), ("2.5", "2.25"), ("0.0", "-0.0"), ("y * x", "y + x"), ("f() + f()", "f()")],
 )
 def test_a_function_with_another_instruction_is_no_twin(old: str, new: str) -> None:
-    text, compiled = text_of(TEXT.replace(old, new)), Compiled()
+    text = text_of(TEXT.replace(old, new))
     changed = [
-        name for name, code in codes_of(TEXT).items() if not is_class_body(name) and not compiled.twin(code, text)
+        name for name, code in codes_of(TEXT).items() if not is_class_body(name) and not twin_of(code, text)
     ]
     assert changed
     assert any(old in line for line in TEXT.splitlines())
@@ -115,7 +115,7 @@ def test_a_function_with_another_instruction_is_no_twin(old: str, new: str) -> N
 def test_of_two_equal_functions_that_moved_none_is_taken() -> None:
     (code,) = codes_of("def f(x):\n    return x * 2\n").values()
     twice = "\n\ndef f(x):\n    return x * 2\n\n\ndef f(x):\n    return x * 2\n"
-    assert Compiled().twin(code, text_of(twice)) is None
+    assert twin_of(code, text_of(twice)) is None
 
 
 def test_statements_outside_of_functions_are_known_by_the_names_that_they_load() -> None:

@@ -8,19 +8,17 @@ one tensor when the next call came.
 from __future__ import annotations
 
 import ast
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter, itemgetter
 
+from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import AliasStatement, Binding
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import whole_listing
-from inplace_magic.source.text import is_simple
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.variables import mentions
 
 
@@ -29,8 +27,7 @@ class Aliases:
     """The second names of one trace."""
 
     trace: Trace
-    held: Sequence[Binding]
-    """What took hold of the results of its calls."""
+    bindings: Bindings
 
     @cached_property
     def statements(self) -> list[AliasStatement]:
@@ -45,7 +42,7 @@ class Aliases:
 
     @cached_property
     def _seen(self) -> list[tuple[AliasStatement, int]]:
-        return list(seen_twice(self.trace, self.held))
+        return list(seen_twice(self.trace, self.bindings))
 
     def beside(self, site: Callsite) -> Sequence[AliasStatement]:
         """Return those of :attr:`statements` that stand in the same function."""
@@ -101,58 +98,33 @@ def given_back(trace: Trace) -> Iterator[AliasStatement]:
             yield AliasStatement(site.function, site.cell, site.file, site.line, *names, site.statement)
 
 
-def seen_twice(trace: Trace, held: Iterable[Binding]) -> Iterator[tuple[AliasStatement, int]]:
+def seen_twice(trace: Trace, bindings: Bindings) -> Iterator[tuple[AliasStatement, int]]:
     """(statement, tensor) for each name that was seen to hold what another name of its function held already, and that
     got it from a call which was given the other one, or from a choice between that and a new tensor. Each once."""
-    functions = _names_by_function(trace, held) if trace.bindings else {}
     told: set[tuple[Whose, int, str, str]] = set()
     for entry in trace.bindings:
-        key = entry.place.whose
-        others = [n for n, bound in functions[key].items() if _held_at(bound, entry.call) == entry.tensor]
-        statement = _binding_statement(trace, entry) if len(others) > 1 else None
-        for other in others if statement is not None else ():
-            assert statement is not None
-            if other == entry.target or not _may_give_back(statement.value, other):
-                continue
-            if (key, statement.lineno, entry.target, other) not in told:
-                told.add((key, statement.lineno, entry.target, other))
-                place = entry.place
+        place = entry.place
+        others = bindings.names_held(place.function, entry.tensor, entry.call) - {entry.target}
+        statement = _binding_statement(trace, entry) if others else None
+        if statement is None:
+            continue
+        for other in sorted(others):
+            key = place.whose, statement.lineno, entry.target, other
+            if key not in told and _may_give_back(statement.value, other):
+                told.add(key)
                 text = ast.unparse(statement)
                 alias = (place.function, place.cell, place.file, statement.lineno, entry.target, other, text)
                 yield AliasStatement(*alias), entry.tensor
 
 
-def _names_by_function(trace: Trace, held: Iterable[Binding]) -> dict[Whose, dict[str, list[tuple[int, int]]]]:
-    """(call, tensor) by name, oldest first, of the functions in which a name was seen."""
-    found: dict[Whose, dict[str, list[tuple[int, int]]]] = {entry.place.whose: {} for entry in trace.bindings}
-    results = (
-        entry
-        for entry in held
-        if entry.how == "assigned" and entry.place.whose in found and entry.target.isidentifier()
-    )
-    for entry in sorted((*results, *trace.bindings), key=attrgetter("call")):
-        found[entry.place.whose].setdefault(entry.target, []).append((entry.call, entry.tensor))
-    return found
-
-
-def _held_at(bound: list[tuple[int, int]], call: int) -> int | None:
-    last = bisect_right(bound, call, key=itemgetter(0)) - 1
-    return bound[last][1] if last >= 0 else None
-
-
 def _binding_statement(trace: Trace, entry: Binding) -> ast.Assign | None:
     """Return the last assignment to a name above the place where it was seen."""
-    listing = whole_listing(trace, entry.place)
-    found: ast.Assign | None = None
-    for node in listing.stores.get(entry.target, ()) if listing is not None else ():
-        assert listing is not None
-        statement = listing.parents.get(node)
-        if not isinstance(statement, ast.Assign) or not is_simple(statement) or node.lineno > entry.place.line:
-            continue
-        same = getattr(listing.scope_of(statement), "name", "<module>") == entry.place.function.rpartition(".")[2]
-        if same and (found is None or found.lineno < statement.lineno):
-            found = statement
-    return found
+    spot = spot_of(trace, entry.place)
+    if spot is None:
+        return None
+    binding = (spot.listing.parents.get(node) for node in spot.stores(entry.target) if node.lineno <= entry.place.line)
+    assigning = (statement for statement in binding if isinstance(statement, ast.Assign))
+    return max(assigning, key=lambda statement: statement.lineno, default=None)
 
 
 def _may_give_back(value: ast.expr, name: str) -> bool:
@@ -183,4 +155,4 @@ def _names(site: Callsite) -> tuple[str, str] | None:
 
 
 def _line(place: Callsite | AliasStatement) -> tuple[object, ...]:
-    return place.function, place.cell, place.file, place.line
+    return *place.whose, place.line

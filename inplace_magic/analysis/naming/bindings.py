@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
 
+from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
-from inplace_magic.record.names import Binding, LocalName
+from inplace_magic.record.names import LocalName
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
@@ -47,6 +48,8 @@ class Bindings:
     """(call, tensor) by function and name: what assignments bound the name to, oldest first."""
     seen: dict[tuple[str, str], list[tuple[int, int]]] = field(default_factory=dict)
     """The same of what the name was seen to hold, where no call's result tells it."""
+    variables: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
+    """(function, name) by tensor: each variable that ever held it."""
     view_texts: frozenset[str] = frozenset()
     """Subscript expressions that took a view of a tensor (and not an item of a list)."""
     made_at: dict[int, Callsite] = field(default_factory=dict)
@@ -61,10 +64,8 @@ class Bindings:
     """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
-    def from_trace(
-        cls, trace: Trace, held: Iterable[Binding], names: Mapping[int, list[str]], inner: Iterable[LocalName]
-    ) -> Bindings:
-        """Reads the names off a trace, of which `held` took hold of the calls' results.
+    def from_trace(cls, trace: Trace, names: Mapping[int, list[str]], inner: Iterable[LocalName]) -> Bindings:
+        """Reads the names off a trace.
 
         Args:
             names: all names of each tensor in the user's namespace and in functions that ran once, the best one first.
@@ -72,10 +73,13 @@ class Bindings:
         """
         owners = {each.name: each.tensor for each in reversed(trace.names)}
         local = {(each.whose, each.name): each.tensor for each in inner}
-        assigned = [(entry, entry.place.function) for entry in held if entry.how == "assigned"]
+        assigned = [(entry, entry.place.function) for entry in bindings_of(trace) if entry.how == "assigned"]
         bound = grouped((entry.tensor, (function, entry.target)) for entry, function in assigned)
         scopes = grouped(((function, entry.target), (entry.call, entry.tensor)) for entry, function in assigned)
         seen = grouped(((each.place.function, each.target), (each.call, each.tensor)) for each in trace.bindings)
+        holding = ((each.tensor, (each.place.function, each.target)) for each in trace.bindings)
+        assigning = ((entry.tensor, (function, entry.target)) for entry, function in assigned)
+        variables = grouped(pair for pair in dict.fromkeys((*assigning, *holding)) if pair[1][1].isidentifier())
         namespace = {tensor: known[0] for tensor, known in names.items()}
         for tensor, given in bound.items():
             kept = [name for _function, name in given if name in names.get(tensor, ())] if len(given) > 1 else []
@@ -94,16 +98,22 @@ class Bindings:
         items = [call.callsite for call in trace.calls if "gives item" in call.traits]
         nodes = map(expressions.parse, {site.expression for site in items if site is not None})
         texts = frozenset(ast.unparse(node) if node is not None else "" for node in nodes)
-        return cls(namespace, owners, local, bound, scopes, seen, texts, made_at, by_storage, activations)
+        return cls(namespace, owners, local, bound, scopes, seen, variables, texts, made_at, by_storage, activations)
 
     def bound_last(self, function: str, name: str, before: int) -> tuple[int, int] | None:
         """(call, tensor) of what a name of a function was bound to last before a call; None where nobody saw it."""
         found = None
-        for bound in (self.seen.get((function, name), ()), self.scopes.get((function, name), ())):
+        for bound in (self.scopes.get((function, name), ()), self.seen.get((function, name), ())):
             last = bisect_left(bound, before, key=itemgetter(0)) - 1
             if last >= 0 and (found is None or bound[last][0] >= found[0]):
                 found = bound[last]
         return found
+
+    def names_held(self, function: str, tensor: int, call: int) -> set[str]:
+        """Return the variables of a function that held a tensor when a call had returned."""
+        ever = (name for of, name in self.variables.get(tensor, ()) if of == function)
+        now = ((name, self.bound_last(function, name, call + 1)) for name in ever)
+        return {name for name, held in now if held is not None and held[1] == tensor}
 
     def name(self, tensor: int) -> str | None:
         """Return the best name of a tensor anywhere: the namespace's, else the one that an assignment gave it last."""

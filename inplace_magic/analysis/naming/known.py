@@ -8,10 +8,9 @@ from operator import attrgetter
 
 from inplace_magic.analysis.naming.aliases import Aliases
 from inplace_magic.analysis.naming.bindings import Bindings
-from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.analysis.naming.rebindings import Rebinding, rebindings
 from inplace_magic.record.grouped import grouped, grouped_by
-from inplace_magic.record.names import Binding, Holding, KeptByHook, LocalName, TensorName
+from inplace_magic.record.names import Holding, KeptByHook, LocalName, TensorName
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.tops import Top, names_in, run_once, tops
@@ -25,11 +24,7 @@ class KnownNames:
 
     @cached_property
     def bindings(self) -> Bindings:
-        return Bindings.from_trace(self.trace, self._held, self.names, self._inner_names)
-
-    @cached_property
-    def _held(self) -> tuple[Binding, ...]:
-        return tuple(bindings_of(self.trace))
+        return Bindings.from_trace(self.trace, self.names, self._inner_names)
 
     @cached_property
     def rebindings(self) -> tuple[Rebinding, ...]:
@@ -39,7 +34,7 @@ class KnownNames:
     @cached_property
     def aliases(self) -> Aliases:
         """The second names."""
-        return Aliases(self.trace, self._held)
+        return Aliases(self.trace, self.bindings)
 
     @cached_property
     def names(self) -> dict[int, list[str]]:

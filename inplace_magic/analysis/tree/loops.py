@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from inplace_magic.analysis.tree.branches import Branch, Placed, Step, branch_of, module_path
+from inplace_magic.analysis.tree.branches import Branch, Placed, Step, branch_of
 from inplace_magic.analysis.tree.module_names import Room
 
 
@@ -86,8 +86,7 @@ def close_loop(levels: list[Level]) -> None:
         outer.parts += [part for each in level.passes for part in each]
         outer.parts += level.parts
     elif level.passes:
-        first_pass = (*_first_lines(outer, level), *level.passes[0])
-        passes = tuple(map(_pass, (first_pass, *level.passes[1:], tuple(level.parts))))
+        passes = tuple(map(_pass, (*level.passes, tuple(level.parts))))
         calls = tuple([call for each in passes for call in each.calls])
         first = passes[0].step
         outer.parts.append(branch_of("loop", Step("line", "", first.line, first.where), calls, passes, passes[0].site))
@@ -100,29 +99,8 @@ def close_loop(levels: list[Level]) -> None:
         outer.body.add(step)
 
 
-def _first_lines(outer: Level, level: Level) -> list[Branch]:
-    """What ran right before a loop and belongs to its first pass after all; it is taken off `outer`.
-
-    The first of two blocks may run lines that the second leaves out, such as a residual block's ``downsample``. They
-    look like what stands before a loop, but read parameters of the very module that the first pass reads, and the
-    other passes do not.
-    """
-    found: list[Branch] = []
-    first = _path_of(level.passes[0])
-    if not first or first == _path_of(level.passes[1] if len(level.passes) > 1 else tuple(level.parts)):
-        return found
-    while outer.parts and f"{module_path(outer.parts[-1])}.".startswith(f"{first}."):
-        found.insert(0, outer.parts.pop())
-    outer.seen = {step: min(position, len(outer.parts)) for step, position in outer.seen.items()}
-    return found
-
-
 def _steps(parts: Sequence[Branch]) -> list[tuple[str, str]]:
     return [(part.step.name, part.step.path) for part in parts]
-
-
-def _path_of(parts: tuple[Branch, ...]) -> str:
-    return module_path(_pass(parts))
 
 
 def _pass(parts: tuple[Branch, ...]) -> Branch:

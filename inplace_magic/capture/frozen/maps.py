@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -34,24 +35,31 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     return tuple(found)
 
 
-def frozen_storages(records: Iterable[StorageRecord | PastStorage], ops: Sequence[int]) -> tuple[Storage, ...]:
-    """Return all blocks of memory met.
-
-    Args:
-        ops: numbers of the operators that are kept.
-    """
+def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> Iterator[Storage]:
+    """Yield all blocks of memory met."""
     devices: dict[torch.device | None, str] = {}
-    found = []
     for r in records:
         device = devices.get(r.device)
         if device is None:
             device = devices[r.device] = str(r.device)
-        resizes = tuple([Resize(nbytes, call, position(ops, op)) for nbytes, call, op in r.resizes])
-        born_op, ended_op = position(ops, r.born_op), position(ops, r.ended_op)
-        if born_op is not None and (born_op == len(ops) or ops[born_op] != r.born_op):
-            born_op = None  # that one was forgotten
-        found.append(_storage(r.serial, r.nbytes, device, r.born, r.ended, born_op, ended_op, r.foreign, resizes))
-    return tuple(found)
+        resizes = tuple(Resize(*resize) for resize in r.resizes) if r.resizes else ()
+        yield _storage(r.serial, r.nbytes, device, r.born, r.ended, r.born_op, r.ended_op, r.foreign, resizes)
+
+
+def among_kept(storages: Iterable[Storage], ops: Sequence[int]) -> Iterator[Storage]:
+    """Yield the blocks with operators told by their places among those that are kept, and not by their numbers.
+
+    Args:
+        ops: numbers of the operators that are kept.
+    """
+    known = set(ops)
+    for each in storages:
+        yield replace(
+            each,
+            born_op=position(ops, each.born_op) if each.born_op in known else None,
+            ended_op=position(ops, each.ended_op),
+            resizes=tuple([replace(resize, op=position(ops, resize.op)) for resize in each.resizes]),
+        )
 
 
 def position(ops: Sequence[int], number: int | None) -> int | None:

@@ -66,7 +66,7 @@ def _stepped(story: Story, leaf: int, since: int, until: int) -> CallEvent | Non
 
 def _lies_behind(story: Story, backward: int, leaf: int, other: int) -> bool:
     """True if a backward came to another leaf by way of what a leaf went into, and not the other way round."""
-    ran = story.executed.get(backward, set())
+    ran = story.went_through(backward)
     before, behind = (
         {n for n in ran if story.nodes[n].variable == one and story.nodes[n].does("accumulates")}
         for one in (leaf, other)

@@ -23,7 +23,7 @@ def edited_by_a_hook(story: Story) -> Iterator[Found]:
     """Yield the writes of a hook or of a ``backward`` into a gradient that a sibling shares."""
     sharing: dict[int, set[int]] = {}
     for call in story.nested if story.in_place else ():
-        if call.parent is None or call.kind != "in-place" or call.parent not in story.executed:
+        if call.parent is None or call.kind != "in-place" or not story.went_through(call.parent):
             continue
         handed = next((write for write in call.mutations if _came_from_the_engine(story, call, write)), None)
         if handed is None:
@@ -54,7 +54,7 @@ def _receivers(story: Story, call: CallEvent) -> frozenset[int]:
 
 def _sharing(story: Story, backward: int) -> set[int]:
     """Return the nodes that a backward may have given the same gradient as a sibling that runs later."""
-    executed, found = story.executed[backward], set[int]()
+    executed, found = story.went_through(backward), set[int]()
     entries = Counter(behind for user in executed for behind in story.nodes[user].next)
     for user in executed:
         if story.nodes[user].does("passes gradient on"):

@@ -59,7 +59,7 @@ def _idle(story: Story) -> Iterator[tuple[IdleStep, CallEvent, set[int]]]:
     """Yield each step without gradients, the last backward before it, and the leaves which that filled: nobody moved
     them afterwards, or those of them that this optimizer holds."""
     for step in story.trace.idle_steps:
-        ran = [at for at in story.executed if at < step.call and story.backwards[at].inputs is None]
+        ran = [at for at in story.backwards_run if at < step.call and story.backwards[at].inputs is None]
         if step.callsite is None or not ran or step.moved:
             continue
         filled = set(story.gradients.leaves_of(max(ran)))

@@ -147,7 +147,7 @@ def _is_a_clearing(call: CallEvent, leaves: frozenset[int]) -> bool:
 
 def _is_hooked(story: Story, backward: int, leaves: frozenset[int]) -> bool:
     """True if code of the user's may have seen the gradients while backward ran."""
-    if not story.executed[backward].isdisjoint(story.once(nodes_with_hooks)):
+    if not story.went_through(backward).isdisjoint(story.once(nodes_with_hooks)):
         return True
     return any(call.got(leaves) for call in story.doing("registers hook"))
 

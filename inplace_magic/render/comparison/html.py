@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
+from functools import partial
 
 from inplace_magic.comparing.comparison import Comparison
 from inplace_magic.hazards import Severity
 from inplace_magic.language import _
 from inplace_magic.record.outcomes import CONVENTION
-from inplace_magic.render import style
+from inplace_magic.render import bundled, style
 from inplace_magic.render.comparison.text import MOST_ROWS, cost_tables, to_text
 from inplace_magic.render.comparison.words import (
     GROUPS,
@@ -45,27 +45,16 @@ OPEN_ROWS = 20
 @in_its_language
 def to_mimebundle(comparison: Comparison) -> dict[str, str]:
     """Return the MIME bundle for a notebook. Never raises."""
-    bundle = {}
-    for mime, render in (("text/html", to_fragment), ("text/plain", to_text)):
-        try:
-            bundle[mime] = render(comparison)
-        except Exception as error:  # shown after the work is done, it must not cost the result
-            sentence = _("inplace_magic could not show this comparison ({error}). Please report it.").format(
-                error=f"{type(error).__name__}: {error}"
-            )
-            bundle[mime] = f"<p>{escape(sentence)}</p>" if mime == "text/html" else sentence
-    return bundle
+    return bundled({"text/html": partial(to_fragment, comparison), "text/plain": partial(to_text, comparison)})
 
 
 @in_its_language
 def to_page(comparison: Comparison) -> str:
-    """Return one self-contained HTML page."""
     return page(verdict(comparison), comparison.language, to_fragment(comparison), head=PAGE)
 
 
 @in_its_language
 def to_fragment(comparison: Comparison) -> str:
-    """HTML to stand in a notebook's output."""
     notes = [each for each in (flipped_phrase(comparison), *comparison.notes) if each]
     return card(
         _verdict_bar(comparison),

@@ -27,7 +27,6 @@ COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 
 
 def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:
-    """As :meth:`.Comparison.to_frame`."""
     if view not in _ROWS:
         raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(ComparisonView)))}.")
     return frame_of(_ROWS[view](comparison), COLUMNS[view])

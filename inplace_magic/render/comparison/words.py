@@ -177,7 +177,6 @@ def seconds_of(seconds: float) -> str:
 
 
 def figures(comparison: Comparison) -> list[Figure]:
-    """Return the rows of the table of figures."""
     first, second = comparison.first, comparison.second
     rows = [
         _figure(_("parameters"), first.parameters, second.parameters, less_is_better=False),
@@ -271,7 +270,6 @@ def cost_place(cost: Cost) -> str:
 
 
 def cost_header() -> tuple[str, ...]:
-    """Headings of :func:`cost_rows`."""
     return (*(_("module"), _("operator"), _("calls"), "MACs"), *(_("element operations"), _("together"), _("share")))
 
 

@@ -21,7 +21,6 @@ from inplace_magic.render.graph.labels import (
     POLYGON,
     TEXT,
     Point,
-    divided,
     move,
     move_shape,
     points_in,
@@ -115,8 +114,6 @@ def _is_cut(part: Part, column: _Column) -> bool:
 
 
 class _Placer:
-    """Moves parts into their columns."""
-
     def __init__(self, columns: list[_Column], top: float) -> None:
         self.columns = columns
         self.top = top
@@ -171,38 +168,31 @@ class _Placer:
             move_shape(text, column.dx, column.dy)
 
     def way(self, part: Part, points: list[Point], last: int) -> str:
-        """Return one line through all columns: pieces of the curve, with turns between them; its head is in the last
-        one."""
+        """Return one line through all columns: the curve as far as it is in each, flat where it meets a cut, with turns
+        between them; its head is in the last one."""
         way: list[Point] = []
         here = self.number(points[0][1])
         for start in range(0, len(points) - 1, 3):
-            for curve in self.pieces(points[start : start + 4]):
-                number = self.number(sum(y for _, y in (curve[0], curve[3])) / 2)
-                while way and number != here:
-                    way += self.turn(part, way[-1], curve[0], here, here + (1 if number > here else -1))
-                    here += 1 if number > here else -1
+            curve = points[start : start + 4]
+            first, end = self.number(curve[0][1]), self.number(curve[3][1])
+            for number in range(first, end + 1) if first <= end else range(first, end - 1, -1):
                 column = self.columns[number]
-                moved = [(x + column.dx, y + column.dy) for x, y in curve]
+                inside = [(x, min(max(y, column.top), column.bottom)) for x, y in curve]
+                way += self.turns(part, way, inside[0], here, number)
+                moved = [(x + column.dx, y + column.dy) for x, y in inside]
                 way += moved if not way else moved[1:]
-        while here != last:
-            way += self.turn(part, way[-1], points[-1], here, here + (1 if last > here else -1))
-            here += 1 if last > here else -1
-        first, *rest = (f"{x:.2f},{y:.2f}" for x, y in way)
-        return f"M{first}C{' '.join(rest)}"
+                here = number
+        way += self.turns(part, way, points[-1], here, last)
+        first_point, *rest = (f"{x:.2f},{y:.2f}" for x, y in way)
+        return f"M{first_point}C{' '.join(rest)}"
 
-    def pieces(self, curve: list[Point]) -> list[list[Point]]:
-        """Return a curve, divided where it meets a cut."""
-        for column in self.columns[:-1]:
-            ends = curve[0][1] - column.bottom, curve[3][1] - column.bottom
-            if ends[0] * ends[1] < 0 and max(map(abs, ends)) > 0.01 and min(map(abs, ends)) > 0.01:
-                low, high = 0.0, 1.0
-                for _ in range(30):
-                    middle = (low + high) / 2
-                    below = divided(curve, middle)[0][3][1] - column.bottom
-                    low, high = (middle, high) if below * ends[0] > 0 else (low, middle)
-                one, other = divided(curve, low)
-                return [*self.pieces(one), *self.pieces(other)]
-        return [curve]
+    def turns(self, part: Part, way: list[Point], start: Point, here: int, there: int) -> list[Point]:
+        """Return the way from one column to another, through each between them."""
+        step = 1 if there > here else -1
+        found: list[Point] = []
+        for number in range(here, there, step) if way else ():
+            found += self.turn(part, (found or way)[-1], start, number, number + step)
+        return found
 
     def turn(self, part: Part, end: Point, start: Point, here: int, there: int) -> list[Point]:
         """From under a column to above the next one, or back."""

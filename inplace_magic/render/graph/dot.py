@@ -45,7 +45,6 @@ LEGEND = {
 
 @in_its_language
 def to_dot(report: Report, *, raw: bool = False, expanded: Collection[str] = frozenset()) -> str:
-    """As :meth:`.Report.to_dot`."""
     return dot_of(Reading(report, most=MOST_IN_A_FILE), raw=raw, expanded=expanded)
 
 

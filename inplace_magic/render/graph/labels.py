@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from math import ceil
 
 from inplace_magic.analysis.tree.overview import whole_modules
@@ -33,7 +32,6 @@ def label_of(lines: list[str]) -> str:
 
 
 def tooltip_of(lines: list[str]) -> str:
-    """Several lines as one tooltip."""
     return _escaped(lettering.shortened(line, ABOUT_LENGTH) for line in lines if line)
 
 
@@ -72,14 +70,6 @@ Point = tuple[float, float]
 _EACH = re.compile(r"(-?\d+(?:\.\d+)?)")
 _BETWEEN = str.maketrans("MCLZ,", "     ")
 """What Graphviz writes between the numbers of a shape."""
-_COMMENT = ET.Element("comment")
-"""Stands for any."""
-
-
-def read(svg: str) -> ET.Element:
-    """Return the root of an SVG. Graphviz says of each group in a comment what it is; none of these is made an
-    element."""
-    return ET.fromstring(svg, ET.XMLParser(target=ET.TreeBuilder(comment_factory=lambda _text: _COMMENT)))
 
 
 def numbers_of(shape: ET.Element) -> list[float]:
@@ -88,7 +78,6 @@ def numbers_of(shape: ET.Element) -> list[float]:
 
 
 def points_of(shape: ET.Element) -> list[Point]:
-    """Return the points of a path or a polygon."""
     numbers = numbers_of(shape)
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 
@@ -99,16 +88,6 @@ def points_in(element: ET.Element) -> Iterable[Point]:
         yield from points_of(shape)
 
 
-def divided(curve: list[Point], at: float) -> tuple[list[Point], list[Point]]:
-    """Return a cubic curve in two, by de Casteljau."""
-    one, other, points = [curve[0]], [curve[-1]], curve
-    while len(points) > 1:
-        points = [(a[0] + (b[0] - a[0]) * at, a[1] + (b[1] - a[1]) * at) for a, b in pairwise(points)]
-        one.append(points[0])
-        other.insert(0, points[-1])
-    return one, other
-
-
 def move(element: ET.Element, dx: float, dy: float) -> None:
     """Moves all that a group draws."""
     for shape in element.iter():
@@ -116,7 +95,6 @@ def move(element: ET.Element, dx: float, dy: float) -> None:
 
 
 def move_shape(shape: ET.Element, dx: float, dy: float) -> None:
-    """Moves one shape."""
     for name, by in (("x", dx), ("y", dy)):
         if shape.get(name):
             shape.set(name, str(float(shape.get(name, "0")) + by))

@@ -48,16 +48,6 @@ ENGINES: tuple[tuple[str, Callable[[str], str]], ...] = (
 """Name and function of each engine, in the order of trial. A function raises to pass to the next."""
 
 
-def load() -> None:
-    """Loads the packages of the engine that draws where there is no ``dot``.
-
-    Raises:
-        ImportError: they are not installed.
-    """
-    if which("dot") is None:
-        wasi.load()
-
-
 def to_svg(dot_text: str) -> str:
     """Return a standalone SVG of a graph in DOT.
 

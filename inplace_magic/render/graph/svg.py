@@ -22,6 +22,7 @@ import re
 import xml.etree.ElementTree as ET
 import zlib
 from collections.abc import Iterable, Sequence
+from html import escape
 
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
@@ -36,7 +37,6 @@ from inplace_magic.render.graph.labels import (
     TEXT,
     Point,
     points_of,
-    read,
 )
 from inplace_magic.render.lettering import width
 
@@ -49,9 +49,6 @@ KINDS = {"node": "n", "edge": "e", "cluster": "k"}
 DOTTED, DOTS = "1,5", "2,3"
 """Graphviz' dots, of which a short arrow shows one, and ours."""
 LOOK = ("fill", "stroke", "stroke-width", "stroke-dasharray")
-SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-QUOTED = {**SIGNS, '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}
-"""What stands for a sign between tags, and in an attribute."""
 SHAPES = {PATH, POLYGON, TEXT}
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
@@ -59,7 +56,7 @@ _MOVE = re.compile(r"translate\((\S+) (\S+)\)")
 
 def compact(svg: str) -> str:
     """Return the same picture in about a third of the bytes; the same input gives the same text."""
-    drawn = read(svg)
+    drawn = ET.fromstring(svg)
     in_columns(drawn)
     graph = drawn.find(GROUP)
     box = [float(number) for number in _NUMBER.findall(drawn.get("viewBox", ""))]
@@ -76,7 +73,7 @@ def compact(svg: str) -> str:
         parts = [writer.group(element) for element in graph if element.tag == GROUP]
         parts += writer.shapes([element for element in graph if element.tag == TEXT], {})
         rules = "".join(writer.rules())
-    title = f"<title>{_escaped(_(TITLE))}</title><style>{_escaped(rules)}</style>"
+    title = f"<title>{escape(_(TITLE))}</title><style>{escape(rules, quote=False)}</style>"
     return f"<svg{root}>{title}<rect{ground}/>{''.join(parts)}</svg>"
 
 
@@ -120,7 +117,7 @@ class _Writer:
             keys = {"data-f": source, "data-t": target}
         else:
             keys = {"data-k": key.removeprefix("cluster_")}
-        title = f"<title>{_escaped(said)}</title>" if said else ""
+        title = f"<title>{escape(said, quote=False)}</title>" if said else ""
         return f"<g{_attributes({'class': classes, **keys})}>{title}{''.join(self.shapes(shapes, look))}</g>"
 
     def name(self, letter: str, look: dict[str, str]) -> str:
@@ -146,11 +143,10 @@ class _Writer:
         size = float(shape.get("font-size", FONT_SIZE))
         if size != float(FONT_SIZE):
             made["font-size"] = _short(size, 1)
-        words = _without_room(shape.text or "")
-        return f"<text{_attributes(made)}>{_escaped(words)}</text>" if words else f"<text{_attributes(made)}/>"
+        words = escape(_without_room(shape.text or ""), quote=False)
+        return f"<text{_attributes(made)}>{words}</text>"
 
     def shape(self, shape: ET.Element) -> str:
-        """Return an element's name and attributes."""
         right, down = self.move
         points = [(x + right, y + down) for x, y in points_of(shape)]
         if shape.tag == PATH:
@@ -165,14 +161,7 @@ class _Writer:
 
 
 def _attributes(given: dict[str, str]) -> str:
-    return "".join([f' {name}="{_escaped(value, QUOTED)}"' for name, value in given.items()])
-
-
-def _escaped(text: str, signs: dict[str, str] = SIGNS) -> str:
-    for sign, said in signs.items():
-        if sign in text:
-            text = text.replace(sign, said)
-    return text
+    return "".join([f' {name}="{escape(value)}"' for name, value in given.items()])
 
 
 def _named(letter: str, look: dict[str, str]) -> str:

@@ -28,7 +28,6 @@ def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
 def about_tensor(
     tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading
 ) -> Iterable[tuple[str, str]]:
-    """Facts of a version of a tensor."""
     facts = tensor.facts
     yield _("came by"), _origin(tensor, maker, reading)
     if facts is not None:
@@ -58,7 +57,6 @@ def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> 
 
 
 def about_call(call: CallVertex, event: CallEvent, drawing: Drawing, reading: Reading) -> Iterable[tuple[str, str]]:
-    """Facts of a call."""
     yield _("kind"), words.said(call.kind)
     yield _("where"), words.place(call.site)
     yield _("code"), words.code_of(call.site)
@@ -76,7 +74,6 @@ def _tensors(tensors: Iterable[int], reading: Reading) -> str:
 
 
 def about_fold(fold: Fold, reading: Reading) -> Iterable[tuple[str, str]]:
-    """Facts of a folded box."""
     yield _("what"), fold.name
     yield _("calls"), str(fold.ran)
     yield _("where"), words.place(fold.site)

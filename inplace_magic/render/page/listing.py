@@ -24,7 +24,6 @@ _WEIGHT = ("overwritten", "saved", "read", "raised", "origin")
 
 
 def listing(excerpt: Excerpt, *, named: bool) -> str:
-    """Return the table."""
     caption = (
         tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
     )

@@ -38,7 +38,6 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
 
 
 def saved_section(reading: Reading, *, opened: bool = False) -> str:
-    """What autograd keeps for backward."""
     saved = reading.saved
     if not saved or not reading.knows_memory:
         return ""

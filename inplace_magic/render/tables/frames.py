@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from inplace_magic.analysis.effects import effects_of
 from inplace_magic.analysis.vertices import TensorVertex
-from inplace_magic.language import _
+from inplace_magic.language import LANGUAGES, _, use_language
 from inplace_magic.needed import needed
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.render import words
-from inplace_magic.render.reading import Reading, in_english
+from inplace_magic.render.reading import Reading
 from inplace_magic.render.tables.memory_rows import (
     SHORT_COLUMNS,
     Row,
@@ -62,7 +62,7 @@ COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
 """Columns of each view, in order; ``docs/tables.md`` says what they hold."""
 
 
-@in_english
+@use_language(LANGUAGES[0])  # its words are an interface
 def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     """As :meth:`.Report.to_frame`; an empty report gives an empty frame with all columns."""
     if view not in _ROWS:
@@ -79,7 +79,7 @@ def to_frame(report: Report, view: FrameView = "tensors") -> pd.DataFrame:
     return frame
 
 
-@in_english
+@use_language(LANGUAGES[0])  # its words are an interface
 def memory_frame(report: Report) -> pd.DataFrame:
     """Memory by line, the columns of the table that page and text show."""
     rows = [{name: row[column] for name, column in SHORT_COLUMNS.items()} for row in line_rows(Reading(report))]

@@ -53,7 +53,6 @@ def _line(row: LineMemory, reading: Reading) -> Row:
 
 
 def call_rows(reading: Reading) -> list[Row]:
-    """Memory by call."""
     rows: list[Row] = []
     for entry in reading.ledger.by_call:
         call = reading.calls.get(entry.call) if entry.call is not None else None
@@ -98,7 +97,6 @@ def _about(entry: Entry) -> str:
 
 
 def saved_rows(reading: Reading) -> list[Row]:
-    """What autograd keeps for backward."""
     newest: dict[int, int] = {}
     for call in reading.trace.calls:
         for mutation in call.mutations:

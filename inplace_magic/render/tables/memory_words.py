@@ -134,7 +134,6 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
 
 
 def kept_header() -> tuple[str, ...]:
-    """Return the titles of :func:`kept_table`."""
     return (_("Tensor"), _("Kept by"), _("Where"), _("Code"), _("Bytes"), _("Whose memory"))
 
 
@@ -159,7 +158,6 @@ def kept_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
 
 
 def kept_in_all(reading: Reading) -> str:
-    """Return the sentence below that table."""
     total = sum(kept.saved.nbytes or 0 for kept in reading.saved if kept.first and kept.origin != "leaf")
     text = _("This graph keeps {size} for backward (leaves excluded, shared memory counted once).")
     return text.format(size=words.bytes_of(total))

@@ -55,7 +55,6 @@ class Cell:
     key: str = ""
 
     def add(self, kind: str, title: str, key: str = "", label: str = "") -> None:
-        """Show an event."""
         self.signs[kind] = self.signs.get(kind) or lettering.shortened(label, LONGEST_LABEL)
         self.titles.append(title)
         self.key = self.key or key
@@ -125,7 +124,7 @@ class _Drawing:
         """Return the last column in which an autograd node kept something."""
         if keeping.until is None:
             return len(self.columns) - 1 if keeping.end == "kept" else self.at(keeping.call)
-        return self.at(keeping.until - 1 if keeping.end == "died" else keeping.until)
+        return self.at(max(keeping.call, keeping.until - 1 if keeping.end == "died" else keeping.until))
 
     def keep(self, keepings: list[Keeping], cells: Sequence[Cell]) -> None:
         for cell in cells:
@@ -146,10 +145,7 @@ class _Drawing:
     def head(self, lane: Lane) -> str:
         name, is_name, facts = say.of_lane(lane, self.reading)
         shown = esc(lettering.shortened(name, LONGEST_NAME))
-        title = {"title": name} if len(name) > LONGEST_NAME else {}
-        return tag(
-            "td", CELL, tag("b", "", shown) if is_name else shown, tag("div", "", esc(" · ".join(facts))), **title
-        )
+        return tag("td", CELL, tag("b", "", shown) if is_name else shown, tag("div", "", esc(" · ".join(facts))))
 
     def cells(self, cells: Sequence[Cell]) -> Iterable[str]:
         """Yield the cells of a row; neighbours without a sign that look the same are one."""
@@ -194,8 +190,7 @@ class _Drawing:
         for source, group in groupby(sources):
             count = len(list(group))
             shown = lettering.shortened(source, LONGEST_SOURCE * count)
-            about = {"title": source} if shown != source else {}
-            files.append(tag("td", _MUTED if source else "", esc(shown), colspan=str(count), **about))
+            files.append(tag("td", _MUTED if source else "", esc(shown), colspan=str(count)))
         return rows + tag("tr", _ROW, tag("td", ""), *files)
 
 

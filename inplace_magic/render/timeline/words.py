@@ -122,7 +122,6 @@ def of_hidden(marks: list[Mark]) -> str:
 
 
 def of_line(site: Callsite | None) -> str:
-    """What stands on the axis."""
     return "" if site is None or site.line == 0 else str(site.line)
 
 
