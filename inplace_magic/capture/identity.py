@@ -19,6 +19,7 @@ from inplace_magic.capture.records import (
     AnotherStorageObject,
     CounterRecord,
     InsideRecord,
+    PassingStorage,
     Reference,
     StorageRecord,
     TensorRecord,
@@ -52,6 +53,9 @@ class IdentityMap:
         self._inside: dict[int, InsideRecord] = {}
         """Live tensors that only operators have seen so far, by ``id``."""
         self._live_storages: dict[int, StorageRecord | AnotherStorageObject] = {}
+        self.in_backward = False
+        self._passing: dict[int, PassingStorage] = {}
+        """By the address of the storage; of backwards that run."""
         self._addresses = AddressIndex()
         self.storages: list[StorageRecord] = []
         """Those that are not packed."""
@@ -182,6 +186,10 @@ class IdentityMap:
 
     def storage_of(self, tensor: torch.Tensor, born: int | None = None) -> StorageRecord | None:
         """Return the storage of a tensor, which may have no record of its own."""
+        if self.in_backward or self._passing:
+            passing = self._passing_storage(tensor, born)
+            if passing is not None:
+                return passing
         untyped = describe.storage(tensor)
         if untyped is None:
             return None
@@ -213,6 +221,42 @@ class IdentityMap:
         if foreign:
             self.shared.add(record)
         return record
+
+    def _passing_storage(self, tensor: torch.Tensor, born: int | None) -> PassingStorage | None:
+        """Return memory that was first seen during a backward. When backward is over, it gets its storage object."""
+        address = describe.address_of_storage(tensor)
+        if address is None:
+            return None
+        self.bury()
+        record = self._passing.get(address)
+        if record is None or record.ended is not None:  # another storage has its place now
+            if not self.in_backward or torch.is_grad_enabled() or not describe.has_one_user(address):
+                return None
+            self._storage_serial += 1
+            record = self._passing[address] = PassingStorage(lambda: None)  # which is gone at once
+            record.key, record.serial, record.born, record.nbytes = 0, self._storage_serial, born, tensor.nbytes
+            record.device, record.born_op, record.foreign, record.resizes = tensor.device, self.op, False, ()
+            record.ended = record.ended_op = record.counter = None
+            record.objects = 0
+            self.storages.append(record)
+        holder: Any = tensor
+        if not self.in_backward:
+            del self._passing[address]
+            holder = describe.storage(tensor)
+        key = id(holder)
+        live = self._live_storages.get(key)
+        if live is None or live() is not holder:
+            another = self._live_storages[key] = AnotherStorageObject(holder, self._died)
+            another.key, another.record = key, record
+            record.objects += 1
+            if holder is not tensor:
+                self._addresses.add(another)
+        return record
+
+    def backward_is_over(self) -> None:
+        """Forgets the memory that was passed on and is gone."""
+        self.bury()
+        self._passing = {address: record for address, record in self._passing.items() if record.ended is None}
 
     def known_storage_of(self, tensor: torch.Tensor) -> StorageRecord | None:
         """Return the storage of a tensor, where some tensor on it was seen already."""

@@ -190,6 +190,7 @@ class Recorder:
         nodes = self.nodes
         if facts.runs_backward:
             self.log.note_added(call.index, gradients_written(call.gradients, self.identity, call.index))
+            self.identity.backward_is_over()
         if call.parent is not None and not self.meter.idle:
             self.meter.read(call.parent)
         if not call.keeps_layout:

@@ -94,10 +94,20 @@ class StorageRecord(Reference):
 
 
 class AnotherStorageObject(Reference):
-    """A weak reference to a second storage object on the memory of a record."""
+    """A weak reference to a second storage object on the memory of a record, or to a tensor on a
+    :class:`PassingStorage`."""
 
     __slots__ = ("record",)
     record: StorageRecord
+
+
+class PassingStorage(StorageRecord):
+    """Memory of a gradient, known by its address while backward runs. PyTorch keeps the Python object of a storage as
+    one more user of it for good (2.13), and autograd adds gradients up in place only in memory of a single user. So
+    nobody asks for the object; tensors on the memory are :class:`AnotherStorageObject` instead, and this is a weak
+    reference to nothing."""
+
+    __slots__ = ()
 
 
 class InsideRecord(Reference):

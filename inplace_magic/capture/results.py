@@ -10,7 +10,16 @@ from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.observer import Observer
-from inplace_magic.capture.records import LAYOUT, POINTER, RECORD, STORAGE, VERSION, Observation, TensorRecord
+from inplace_magic.capture.records import (
+    LAYOUT,
+    POINTER,
+    RECORD,
+    STORAGE,
+    VERSION,
+    Observation,
+    PassingStorage,
+    TensorRecord,
+)
 from inplace_magic.capture.running import FEW, OpenCall, Written, gives
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.capture.torch.arguments import Keywords, tensors_in
@@ -61,7 +70,8 @@ class Results:
                 describe_memory.pointer(tensor) != latest[POINTER] or tensor.dtype is not latest[LAYOUT].dtype
             ):
                 latest = self._observer.look_anew(tensor, call)
-            values = describe_memory.values(tensor, latest[LAYOUT], limit)
+            passing = type(latest[STORAGE]) is PassingStorage
+            values = describe_memory.values(tensor, latest[LAYOUT], limit, passing=passing)
             if values is not None:
                 if not call.values:
                     call.values = {}
@@ -134,7 +144,8 @@ class Results:
         old = call.values.get(id(tensor))
         new = None
         if old is not None:
-            new = describe_memory.values(tensor, after[LAYOUT], self._limit)
+            passing = type(after[STORAGE]) is PassingStorage
+            new = describe_memory.values(tensor, after[LAYOUT], self._limit, passing=passing)
         return after, before, old, new, call.region if tensor is call.tensors[0] else None
 
     def outputs(self, call: OpenCall, produced: list[torch.Tensor]) -> tuple[list[Observation], bool, bool]:

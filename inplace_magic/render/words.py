@@ -128,24 +128,18 @@ def _sameness(row: Effect) -> tuple[bool, bool]:
     return False, row.kind == "viewed"
 
 
-def same_object(row: Effect) -> str:
+_SAMENESS = {
+    (True, True): (N_("same object, same memory"), N_("same / same")),
+    (True, False): (N_("same object, other memory"), N_("same / other")),
+    (False, True): (N_("new object, same memory"), N_("new / same")),
+    (False, False): (N_("new object, new memory"), N_("new / new")),
+}
+"""In a sentence, and under the heading ``Object / memory``."""
+
+
+def same_object(row: Effect, *, short: bool = False) -> str:
     """Return whether it is the object that went in, and whether it is the memory that went in."""
-    return {
-        (True, True): _("same object, same memory"),
-        (True, False): _("same object, other memory"),
-        (False, True): _("new object, same memory"),
-        (False, False): _("new object, new memory"),
-    }[_sameness(row)]
-
-
-def object_and_memory(row: Effect) -> str:
-    """As :func:`same_object`, under the heading ``Object / memory``."""
-    return {
-        (True, True): _("same / same"),
-        (True, False): _("same / other"),
-        (False, True): _("new / same"),
-        (False, False): _("new / new"),
-    }[_sameness(row)]
+    return _(_SAMENESS[_sameness(row)][short])
 
 
 def place(site: Callsite | None) -> str:

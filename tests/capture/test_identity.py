@@ -197,3 +197,44 @@ def test_a_refused_call_keeps_nothing_alive() -> None:
         del x
         gone = reference() is None
     assert gone
+
+
+@torch.no_grad()
+def test_memory_first_seen_in_a_backward_stays_one_storage_afterwards() -> None:
+    identity = IdentityMap(clock=lambda: 0)
+    identity.in_backward = True
+    gradient, other = torch.ones(2, 2), torch.ones(4)
+    storage = identity.register(gradient).storage
+    assert storage is not None
+    assert storage.nbytes == 16
+    view = gradient.view(-1)
+    assert identity.register(view).storage is storage
+    assert identity.register(other).storage is not storage
+    assert _users(gradient) == 2, "the two tensors; a storage object would be a third"
+    identity.in_backward = False
+    identity.backward_is_over()
+    assert identity.register(gradient.t()).storage is storage
+    del gradient
+    identity.bury()
+    assert storage.ended is None
+    del view
+    identity.bury()
+    assert storage.ended == 0
+
+
+@torch.no_grad()
+def test_memory_that_was_freed_in_a_backward_is_not_taken_for_the_next_at_its_address() -> None:
+    identity = IdentityMap(clock=lambda: 0)
+    identity.in_backward = True
+    serials = set()
+    for _ in range(50):
+        storage = identity.register(torch.ones(3)).storage
+        assert storage is not None
+        serials.add(storage.serial)
+    assert len(serials) == 50
+    identity.backward_is_over()
+    assert not identity._passing
+
+
+def _users(tensor: torch.Tensor) -> int:
+    return torch._C._storage_Use_Count(torch._C._storage_address(tensor))

@@ -100,7 +100,10 @@ def seen_by(driver: run.Driver, checkout: Path) -> tuple[Seen, str]:
 
 
 def _matters(value: object) -> bool:
-    return isinstance(value, torch.Tensor) and not value.is_leaf and value.dim() > 0 and torch.is_grad_enabled()
+    try:
+        return isinstance(value, torch.Tensor) and not value.is_leaf and value.dim() > 0 and torch.is_grad_enabled()
+    except RuntimeError:  # a view made under `no_grad` whose base was written with grad on refuses the question
+        return False
 
 
 def variants(seen: Seen, checkout: Path, chance: random.Random) -> Iterator[Variant]:

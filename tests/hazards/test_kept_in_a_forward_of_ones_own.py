@@ -97,6 +97,12 @@ GOOD = {
     "it_is_read_before": KEEP.replace("feats.update(x=o)", "feats.update(x=o.min().item())")
     + PASS
     + 'low = feats["x"]',
+    "what_a_later_layer_was_given_is_read": "net = Two()\n"
+    + ON_ALL.replace("{name: o}", '{name: o, name + "_in": i[0]}').replace(
+        "net.named_children()", '[("norm", net.norm), ("head", net.head)]'
+    )
+    + PASS.replace("y =", "y, z =")
+    + 'key = "head_in"\nlow = feats[key].min().item()',
     "of_the_writing_layer": KEEP.replace("norm", "relu") + PASS + 'low = feats["x"].min().item()',
     "another_entry_is_read": ON_ALL + PASS + 'low = feats["conv"].min().item()',
     "the_writers_entry_is_read": ON_ALL + PASS + 'low = feats["relu"].min().item()',

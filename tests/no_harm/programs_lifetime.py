@@ -107,6 +107,48 @@ def gradient_held_by_the_user() -> Any:
     return [_gradient(x).data_ptr() == held[0].data_ptr(), x.grad, held[0]._version]
 
 
+class _Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, w: torch.Tensor, x: torch.Tensor, edit: bool) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        ctx.edit = edit
+        return w * x.sum(0)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        to_w = (grad * x).sum(0)
+        if ctx.edit:
+            to_w.view(-1)[0] = 0
+            to_w.mul_(2)
+        return to_w, None, None
+
+
+def gradients_added_up() -> Any:
+    """Autograd adds up in place in a gradient that Python code made, which it does only in memory of a single user."""
+    found: list[Any] = []
+    x = torch.randn(4, 3)
+    for edit in (False, True):
+        w = torch.randn(3, requires_grad=True)
+        for _ in range(2):
+            (w.square().sum() + _Scaled.apply(w, x, edit).sum()).backward()
+            found.append(w.grad)
+            w.grad = None
+    hooks = (
+        lambda g: g * 2,
+        lambda g: found.append(g.norm()),
+        lambda g: g.clone().clamp_(-0.1, 0.1),
+        lambda g: g.mul_(2),
+    )
+    for hook in hooks:
+        w = torch.randn(3, requires_grad=True)
+        first, second = w.square(), w + 0
+        second.register_hook(hook)
+        (first + second * x[0]).sum().backward()
+        found.append(w.grad)
+    return found
+
+
 class _Live:
     """Counts live bytes of the storages that it is shown."""
 
@@ -216,6 +258,7 @@ PROGRAMS = (
     deaths_after_an_error,
     stolen_gradients,
     gradient_held_by_the_user,
+    gradients_added_up,
     live_bytes,
     cycles,
     copies,

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from typing import Any
+
+from inplace_magic.render import to_mimebundle
+from inplace_magic.report import Report
+
+
+def to_fragment(report: Report, **settings: Any) -> str:
+    """The HTML of a report in a notebook's output."""
+    return to_mimebundle(report, **settings)["text/html"]
 
 
 class Elements(HTMLParser):

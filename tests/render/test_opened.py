@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 import torch
 from builders import sigmoid_report
+from render.elements import to_fragment
 from render.samples import fine_report
 from torch import nn
 
 import inplace_magic
-from inplace_magic.render.page.html import to_fragment, to_page
+from inplace_magic.render.page.html import to_page
 from inplace_magic.report import Report
 
 

@@ -36,6 +36,8 @@ WITH_STORAGES = frozenset(("cpu", "cuda", "mps", "xpu", "meta"))
 is_functional: Callable[[torch.Tensor], bool] = getattr(torch, "_is_functional_tensor", lambda tensor: False)
 """Whether it is a wrapper by which PyTorch functionalizes. If the function vanishes: one that was asked for its storage
 refuses to grow."""
+_storage_address: Callable[[torch.Tensor], int | None] = getattr(torch._C, "_storage_address", lambda tensor: None)
+_users: Callable[[int], int] = getattr(torch._C, "_storage_Use_Count", lambda storage: 2)
 is_wrapped: Callable[[torch.Tensor], bool] = getattr(
     getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", lambda tensor: False
 )
@@ -88,6 +90,19 @@ def storage(tensor: torch.Tensor) -> Any:
     except Exception:  # NotImplementedError, RuntimeError and whatever a subclass's storage says
         Wrapped.seen = Wrapped.seen or bool(attempt(lambda: is_wrapped(tensor)))
         return attempt(lambda: _storage_of_values(tensor)) if type(tensor) in PLAIN_TYPES else None
+
+
+def address_of_storage(tensor: torch.Tensor) -> int | None:
+    """Return what tells a storage from all live ones, without giving it a Python object; None for all but strided plain
+    tensors. If ``_storage_address`` vanishes: it is never told."""
+    if type(tensor) not in PLAIN_TYPES or tensor.layout is not _STRIDED or tensor.device.type not in WITH_STORAGES:
+        return None
+    return None if is_functional(tensor) or is_wrapped(tensor) else attempt(lambda: _storage_address(tensor))
+
+
+def has_one_user(storage: int) -> bool:
+    """True if one tensor alone has a storage that has no Python object. If ``_storage_Use_Count`` vanishes: never."""
+    return _users(storage) == 1
 
 
 def _storage_of_values(tensor: torch.Tensor) -> Any:

@@ -86,18 +86,21 @@ def _looks_like(tensor: torch.Tensor, seen: Layout) -> bool:
     )
 
 
-def values(tensor: torch.Tensor, seen: Layout, limit: int) -> Any:
+def values(tensor: torch.Tensor, seen: Layout, limit: int, *, passing: bool = False) -> Any:
     """Return the elements of a small plain tensor in CPU memory, as nested lists or (a letter of ``struct`` and raw
     memory) as bytes; else None. Reading a CUDA tensor would wait for the device, so that is never done here.
 
     Args:
         tensor: the live tensor, whose :func:`pointer` was asked before.
         seen: what it looked like when last looked at; if it was large, it is not looked at again.
+        passing: it is a gradient whose storage must not get a Python object.
     """
     if seen.numel is None or seen.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None
     try:
         now = seen if _looks_like(tensor, seen) else layout(tensor)
+        if passing:
+            return tensor.tolist() if tensor.is_cpu and now.numel is not None and now.numel <= limit else None
         untyped = storage(tensor)
         if untyped is None or now.numel is None or now.numel > limit:
             return None

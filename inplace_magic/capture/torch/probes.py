@@ -193,6 +193,8 @@ class CallProbe(TorchFunctionMode):
         code."""
         __tracebackhide__ = True
         self._backward_depth += 1
+        identity = self._recorder.identity
+        outer, identity.in_backward = identity.in_backward, identity.ops is None
         sites, behind = self._recorder.sites, self._recorder.sites.behind
         sites.behind = behind or sys._getframe()
         try:
@@ -200,6 +202,7 @@ class CallProbe(TorchFunctionMode):
                 return pass_on(without_override_check(func), args, kwargs)
         finally:
             sites.behind = behind
+            identity.in_backward = outer
             self._backward_depth -= 1
 
 

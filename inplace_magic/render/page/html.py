@@ -73,12 +73,6 @@ def is_calm(report: Report) -> bool:
     return report.trace.error is not None or not any(map(is_own_write, report.trace.calls))
 
 
-@in_its_language
-def to_fragment(report: Report, *, raw: bool = False, graph: bool = True, opened: Sequence[str] | None = None) -> str:
-    """HTML to stand in a notebook's output; the arguments are those of :func:`.render.to_mimebundle`."""
-    return fragment_of(Reading(report, most=MOST_IN_A_NOTEBOOK), raw=raw, graph=graph, opened=opened_in(report, opened))
-
-
 def fragment_of(
     reading: Reading,
     *,
@@ -88,7 +82,7 @@ def fragment_of(
     beside_widget: bool = False,
     told: bool = False,
 ) -> str:
-    """As :func:`to_fragment`, of a report that is being read already."""
+    """HTML to stand in a notebook's output; the arguments are those of :func:`.render.to_mimebundle`."""
     report, trace = reading.report, reading.report.trace
     limit = detail_of(report) if reading.rows < MANY_ROWS else LIMIT
     drawn = _picture(reading, raw, limit) if graph and trace.calls else ""
@@ -131,8 +125,7 @@ def _live(reading: Reading, body: str, drawn: str, limit: int, around: Mapping[s
 
 @in_its_language
 def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
-    """Return one self-contained HTML page, its tables longer than a notebook's; the arguments are
-    :func:`to_fragment`'s."""
+    """Return one self-contained HTML page, its tables longer than a notebook's."""
     reading = Reading(report, rows=MANY_ROWS, most=MOST_IN_A_FILE)
     body = fragment_of(reading, raw=raw, graph=graph, opened=IN_A_FILE)
     return page(reading.verdict, report.language, f"<main>{body}</main>", head=PAGE, within=' class="im-alone"')

@@ -151,7 +151,7 @@ def _step(story: LineStory, step: Step, place: str, first: bool, reading: Readin
 def _object(step: Step) -> str:
     if step.rebinding is not None:
         return _("another / another")
-    return words.object_and_memory(step.effect) if step.effect is not None else ""
+    return words.same_object(step.effect, short=True) if step.effect is not None else ""
 
 
 def _tint(step: Step, guilty: bool) -> str:

@@ -145,7 +145,7 @@ class WriteProbe(probes.CallProbe):
             if args and type(args[0]) in _PLAIN and _writes_first(facts, args, kwargs):
                 tensor = args[0]  # most of them; as below, with less to ask
                 try:
-                    pointer, version = tensor.untyped_storage().data_ptr(), tensor._version
+                    pointer, version = _start(tensor), tensor._version
                 except (RuntimeError, NotImplementedError):
                     return
                 if pointer:
@@ -214,18 +214,25 @@ def _written(facts: FunctionFacts, args: tuple[Any, ...], kwargs: Mapping[str, A
     return tuple(facts.announced_writes(args, kwargs))
 
 
+def _start(tensor: torch.Tensor) -> int:
+    """Address of the storage, which is not asked itself: its Python object would be one more user of it for good, and
+    autograd adds gradients up in place only in memory of a single user."""
+    pointer = tensor.data_ptr()
+    return pointer and int(pointer - tensor.storage_offset() * tensor.element_size())
+
+
 def _where(tensor: torch.Tensor) -> tuple[int, int]:
     """Address of the storage and version; zero for what has no address."""
     if type(tensor) in _PLAIN:
         try:
-            return tensor.untyped_storage().data_ptr(), tensor._version
+            return _start(tensor), tensor._version
         except (RuntimeError, NotImplementedError):  # an inference tensor; a sparse, fake or functorch one
             return 0, 0
     if not has_own_sizes(type(tensor)):  # a fake tensor warns when it is asked, and another wrapper has no memory
         return 0, 0
     with torch._C.DisableTorchFunctionSubclass(), torch._C._DisableTorchDispatch():
         try:
-            return tensor.untyped_storage().data_ptr(), tensor._version
+            return _start(tensor), tensor._version
         except (RuntimeError, NotImplementedError):
             return 0, 0
 
