@@ -34,7 +34,7 @@ from inplace_magic.postmortem.refused.subjects import reached
 from inplace_magic.postmortem.refused.values import held_at, paths_in
 from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
 from inplace_magic.record.answer import Answer
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import path_text, root_name
 
 _WHY = N_(
     "Backward frees the saved tensors of its graph, so it can run only once, unless you pass `retain_graph=True`."
@@ -56,29 +56,36 @@ def _ways(history: History, path: str | None) -> Iterator[Way]:
     nodes = _behind(roots)
     tops = [describe.grad_fn(root) for root in roots]
     last = len(failure.frames) - 1
-    found = False
-    for step, tensor in _backwards_before(history, last):
-        if tensor is None:
-            continue
-        before = _behind([tensor])
-        both = before.keys() & nodes.keys()
-        if not both:
-            continue
-        first = history.site(step)
-        if any(id(top) in before for top in tops):
-            yield Way("again", path, None, first)
-        else:
-            name, made = _nearest(history, last, {key: nodes[key] for key in both})
-            yield Way("shared" if name is not None else "joined", name, made, first)
-        found = True
-        break
-    if found:
-        return
+    for frame in range(last, -1, -1):
+        for step, tensor in _backwards_before(history, frame):
+            before = _behind([tensor]) if tensor is not None else {}
+            both = before.keys() & nodes.keys()
+            if not both:
+                continue
+            first = history.site(step)
+            if any(id(top) in before for top in tops):
+                yield Way("again", path, None, first)
+            else:
+                name, made = _nearest(history, frame, {key: nodes[key] for key in both})
+                yield Way("shared" if name is not None else "joined", name, made, first)
+            return
     for frame in range(last, -1, -1):
         loop = loop_around(history, frame)
         if loop is not None:
             yield from _in_a_loop(history, frame, loop, nodes, path)
             return
+    if last > 0:
+        yield from _in_a_function(history, last, nodes)
+
+
+def _in_a_function(history: History, frame: int, nodes: dict[int, Any]) -> Iterator[Way]:
+    """What a function reads that was made outside of it, where it is called again, as a closure by its optimizer."""
+    place, code = history.failure.frames[frame].place, history.failure.frames[frame].code
+    for name in _leading_there(history, frame, nodes):
+        outside = root_name(ast.parse(name, mode="eval").body) in code.co_names
+        bound = history.binding(name, 0) if outside else None
+        if bound is not None and bound.how == "=":
+            yield Way("outside", name, bound.step, place)
 
 
 def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any], path: str | None) -> Iterator[Way]:

@@ -19,7 +19,7 @@ class Way:
     """How the failing backward came into the used up graph."""
 
     kind: str
-    """``again``, ``shared``, ``joined``, ``above``, ``kept`` or ``carried``."""
+    """``again``, ``shared``, ``joined``, ``above``, ``outside``, ``kept`` or ``carried``."""
     name: str | None
     """Of the tensor that leads there."""
     made: Step | None
@@ -37,6 +37,9 @@ _SAID = {
     "joined": N_("{second} enters a part of the graph that {first} already went through."),
     "above": N_(
         "{forward} made the graph of {name} once, before the loop, and {second} runs through it in each iteration."
+    ),
+    "outside": N_(
+        "{forward} made the graph of {name} once, outside the function, and {second} runs through it in each call."
     ),
     "kept": N_(
         "{name} comes from an earlier iteration ({forward}), whose graph backward has already freed; {second} "
@@ -61,6 +64,7 @@ _CURES = {
         "If only one does, give the other detached values."
     ),
     "above": N_("Compute {name} again in each pass: put {made}, and what it needs, into the loop."),
+    "outside": N_("Compute {name} again in each call: put {made}, and what it needs, into the function."),
     "kept": N_("Empty what holds {name} after each backward, or keep the values alone there, by `.detach()`."),
     "carried": N_("Detach {name} at the top of the loop (`.detach()`); gradients then end where an iteration begins."),
 }
