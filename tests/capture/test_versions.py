@@ -104,9 +104,7 @@ def test_functions_that_moved_are_found_at_their_new_lines() -> None:
 )
 def test_a_function_with_another_instruction_is_no_twin(old: str, new: str) -> None:
     text = text_of(TEXT.replace(old, new))
-    changed = [
-        name for name, code in codes_of(TEXT).items() if not is_class_body(name) and not twin_of(code, text)
-    ]
+    changed = [name for name, code in codes_of(TEXT).items() if not is_class_body(name) and not twin_of(code, text)]
     assert changed
     assert any(old in line for line in TEXT.splitlines())
     assert len(changed) <= 3  # it, and what holds it
