@@ -15,7 +15,7 @@ from inplace_magic.capture.torch import describe_memory
 def leave_values_unread(patch: pytest.MonkeyPatch) -> None:
     """Until the patch is undone."""
     patch.setattr(witness, "SAVED_LIMIT", 0)
-    patch.setattr(describe_memory, "values", lambda *args: None)
+    patch.setattr(describe_memory, "values", lambda *args, **options: None)
 
 
 def pytest_configure(config: pytest.Config) -> None:

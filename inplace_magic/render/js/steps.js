@@ -34,7 +34,7 @@ function stepper(state, lanes, act, on) {
     light(now, here, lit) {
       for (const mark of marks) {
         mark.classList.toggle("im-later", now !== null && callOf(mark) > now);
-        mark.classList.toggle("im-dim", lit !== null && mark.hasAttribute("data-k") && !lit.has(key(mark)));
+        mark.classList.toggle("im-lit", lit !== null && mark.hasAttribute("data-k") && lit.has(key(mark)));
       }
       const column = now === null ? null : columns.filter((each) => callOf(each) <= now).pop();
       columns.forEach((each) => each.classList.toggle("im-hot", each === column));
