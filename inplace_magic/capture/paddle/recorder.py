@@ -216,9 +216,9 @@ class Recorder:
         if self._clearing == place and log.calls:
             log.calls[-1] += write
             return
-        parent = self.running[-1].index if self.running else None
-        index, site = log.begun, self._note_site(frame)
+        parent, index = self.running[-1].index if self.running else None, log.begun
         log.begun += 1
+        site = self._note_site(frame)
         grad = _records_gradients(), self.nodes.sequence
         log.calls.append((index, facts, "in-place", site, None, parent, *grad, 0, 0, *write))
         self._clearing = id(frame), frame.f_lasti, log.begun
