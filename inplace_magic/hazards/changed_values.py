@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis import put_back
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Calls, Found, Row
+from inplace_magic.hazards.rule import Calls, Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, TensorMetadata

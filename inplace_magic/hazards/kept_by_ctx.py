@@ -14,7 +14,7 @@ from operator import attrgetter
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.row import Calls, Event, Found, Row
+from inplace_magic.hazards.rule import Calls, Event, Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped_by

@@ -16,7 +16,7 @@ from operator import attrgetter
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Severity
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, spelled
 from inplace_magic.record.events import CallEvent, Dropped, Mutation
 

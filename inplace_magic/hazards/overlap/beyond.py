@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.overlap import lies_within, may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 

@@ -18,7 +18,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.overlap.swapped import copy_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.places import Callsite
