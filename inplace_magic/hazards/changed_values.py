@@ -93,7 +93,7 @@ PAST_AUTOGRAD = Row(
     "saved-values-changed",
     "warning",
     written_past_autograd,
-    Calls(write="write", read="read"),
+    Calls(write="write"),
     message=N_(
         "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
         "write. Backward continues to {node} as if the write had not happened: the old values get the gradient of the "

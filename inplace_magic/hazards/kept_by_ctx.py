@@ -76,7 +76,7 @@ KEPT_BY_CTX = Row(
     "saved-values-changed",
     "silent",
     kept_by_ctx,
-    Calls(write="write", read="read", saved="kept"),
+    Calls(write="write", saved="kept"),
     message=N_(
         "{tensor} was overwritten by {write} after `{function}.forward` had read it ({kept_place}). "
         "`{function}.backward` reads it again, in {read}, and sees the new values: it was not kept by "

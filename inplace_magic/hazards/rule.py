@@ -122,11 +122,11 @@ class Found:
 
 @dataclass(frozen=True)
 class Calls:
-    """Which of the found calls are what, by what the sentence calls them; empty for none."""
+    """Which of the found calls are what, by what the sentence calls them."""
 
-    write: str
+    write: str = "line"
     """The blamed one."""
-    read: str = ""
+    read: str = "read"
     """The one that used what the blamed one left."""
     origin: str = ""
     """The one that the tensor came from."""
@@ -143,7 +143,7 @@ class Row:
     code: str
     severity: Severity
     search: Callable[[Story], Iterable[Found]]
-    calls: Calls
+    calls: Calls = Calls()
     message: str = ""
     """In English: what happened, with the calls by their names; empty where the search says it."""
     fix: str = ""

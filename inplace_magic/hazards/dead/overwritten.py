@@ -159,7 +159,7 @@ RULES = rules_of(
         "overwritten-unread",
         "warning",
         overwritten_unread,
-        Calls(write="line", origin="earlier"),
+        Calls(origin="earlier"),
         message=N_(
             "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
             "are lost. PyTorch gives no error."

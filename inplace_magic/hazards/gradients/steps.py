@@ -211,7 +211,6 @@ RULES = rules_of(
         "frozen-but-moved",
         "warning",
         of_the_frozen,
-        Calls(write="line"),
         nameless=N_("a frozen parameter"),
         message=N_(
             "{line} moves {tensor}, which no longer requires a gradient: the optimizer still holds {tensor}, "

@@ -178,7 +178,7 @@ RULES = rules_of(
         CODE,
         "warning",
         argument_written,
-        Calls(write="write", read="read", origin="call"),
+        Calls(write="write", origin="call"),
         message=N_(
             "{write} overwrote {tensor}, which {call} had passed as `{parameter}`, and {read} reads the new values. "
             "PyTorch gives no error."

@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import written_again, written_for_two
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, texts
+from inplace_magic.source.listing import texts
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import shared_defaults
 from inplace_magic.source.text import nodes_in
@@ -118,39 +117,22 @@ def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:
             yield from (v for t, v in zip(parts, values, strict=False) if getattr(t, "attr", None) == attribute)
 
 
-def made_in_the_function(write: Written) -> Fix | None:
-    """``state=None`` in the head, and ``state = torch.zeros(3) if state is None else state`` below it."""
-    listing, name = write.listing, write.hazard.variable
-    scope = listing.scope_of(write.statement)
-    if not isinstance(scope, ast.FunctionDef) or scope.body[0].lineno != scope.lineno + 1:
-        return None
-    default = _defaults(scope).get(name or "")
-    head = listing.substitute([(default, "None")]) if default is not None else None
-    if default is None or head is None:
-        return None
-    line = f"{listing.indent(scope.body[0])}{name} = {listing.text(default)} if {name} is None else {name}"
-    return Fix(write.site, listing, (Edit(scope.lineno, scope.lineno, (*head.new, line)),))
-
-
 RULES = rules_of(
     Row(
         CODE,
         "warning",
         written_for_the_next_call,
-        Calls(write="line"),
         message=N_(
             "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument "
             "is one tensor for all calls, so this call began with what the call before left in it. PyTorch "
             "gives no error."
         ),
         fix=N_("Make a new tensor in the function each time that `{name}` is left out."),
-        ways=(made_in_the_function,),
     ),
     Row(
         CODE,
         "warning",
         written_for_the_next_object,
-        Calls(write="line"),
         message=N_(
             "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another "
             "one: both left out `{name}`, whose default is one object for all of them. PyTorch gives no "

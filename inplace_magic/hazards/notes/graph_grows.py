@@ -122,7 +122,7 @@ RULES = rules_of(
         CODE,
         "warning",
         kept_of_every_pass,
-        Calls(write="line", origin="made"),
+        Calls(origin="made"),
         message=N_(
             "{line} keeps the graph of every pass: {size} more with each, {total} after {passes}. No backward goes "
             "through it; only numbers are read from it."

@@ -206,7 +206,6 @@ RULES = rules_of(
         "overlapping-write",
         "silent",
         reads_other_elements,
-        Calls(write="line"),
         message=N_(
             "{line} writes {tensor} while it reads other elements of the same memory: an element may hold its new "
             "value before it is read. PyTorch gives no error; the result depends on the order in which the kernel "
@@ -219,7 +218,6 @@ RULES = rules_of(
         "out-is-input",
         "silent",
         reads_more_than_once,
-        Calls(write="line"),
         message=N_(
             "{line} writes its result into {tensor} while it still reads {tensor}: elements that it needs later are "
             "overwritten. PyTorch gives no error."
@@ -232,7 +230,7 @@ RULES = rules_of(
         "expanded-tensor-written",
         "silent",
         expanded_written,
-        Calls(write="line", origin="origin"),
+        Calls(origin="origin"),
         message=N_(
             "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
             "({origin_code}, {place}): all of them changed."

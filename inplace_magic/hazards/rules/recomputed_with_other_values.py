@@ -135,7 +135,7 @@ RULES = rules_of(
         CODE,
         "silent",
         from_outside,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_(
             "{write} overwrote {tensor} after {first} had read it in a checkpointed function. Backward runs the "
             "function again, with the new values, and computes the gradient from these. PyTorch gives no error."

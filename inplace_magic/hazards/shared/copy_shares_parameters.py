@@ -12,7 +12,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation
@@ -260,7 +260,6 @@ RULES = rules_of(
         CODE,
         "warning",
         moved_along,
-        Calls(write="line", read="read"),
         message=N_(
             "{line} wrote the parameters of `{moving}`, which `{still}` shares, and {read} then runs `{still}`: "
             "no copy was made, so `{still}` moves with every step. PyTorch gives no error."
@@ -272,7 +271,6 @@ RULES = rules_of(
         CODE,
         "warning",
         two_parameters,
-        Calls(write="line"),
         message=N_(
             "{line} wrote `{one}`, which shares its memory with another parameter, `{other}`, that was written "
             "as well: each step of one of them moves both. PyTorch gives no error."
@@ -283,7 +281,6 @@ RULES = rules_of(
         CODE,
         "warning",
         given_to_both,
-        Calls(write="line"),
         message=N_(
             "{line} gives a shallow copy of a module another `{name}`, and such a copy shares its dict of parameters "
             "with the original: the original now has the new `{name}` too. PyTorch gives no error."

@@ -23,7 +23,7 @@ from inplace_magic.hazards.references.slots import (
     several_at_the_end,
     slots_at_the_write,
 )
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step, is_entry, is_entry_of_text
@@ -205,7 +205,6 @@ RULES = rules_of(
         CODE,
         "warning",
         one_tensor_many_slots,
-        Calls(write="line"),
         message=N_(
             "{line} wrote {tensor} in place, and a list holds that very tensor more than once: {evidence}. A "
             "list keeps references, not copies, so every entry shows the last values."

@@ -242,7 +242,7 @@ RULES = rules_of(
         CODE,
         "warning",
         given_again,
-        Calls(write="line", read="second", origin="line"),
+        Calls(read="second", origin="line"),
         message=N_(
             "{line} gives `{one}` the memory of `{other}` instead of a copy: {first_code} and {second_code} both write "
             "it from then on, so each changes both. PyTorch gives no error."
@@ -255,7 +255,7 @@ RULES = rules_of(
         CODE,
         "warning",
         written_by_both,
-        Calls(write="line", also="first", origin="made"),
+        Calls(also="first", origin="made"),
         message=N_(
             "{line} continues from what {first} wrote: `{other}` and `{one}` are one tensor, so each write "
             "changes both. PyTorch gives no error."

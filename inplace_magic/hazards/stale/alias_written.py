@@ -241,7 +241,7 @@ RULES = rules_of(
         CODE,
         "warning",
         alias_written,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error."),
         fix=N_("{cure}"),
         ways=(flag_turned_off, at_the_second_name, value_given, bound_anew),

@@ -20,7 +20,7 @@ from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
 from inplace_magic.hazards.references.engine import began_as_a_buffer, writes_of
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Number, Region, TensorMetadata
 from inplace_magic.record.paths import is_entry, is_entry_of_text
@@ -229,7 +229,6 @@ RULES = rules_of(
         CODE,
         "warning",
         item_edited,
-        Calls(write="line"),
         message=N_(
             "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, so "
             "each fetch edits it again. PyTorch gives no error."

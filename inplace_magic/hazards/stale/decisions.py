@@ -114,7 +114,7 @@ def _found(story: Story, stales: Iterable[Stale]) -> Iterator[Found]:
         yield Found(calls, stale.reference.tensor, story.name_written_by(write) or name, words, fix=fix)
 
 
-_CALLS = Calls(write="write", read="read", origin="taken")
+_CALLS = Calls(write="write", origin="taken")
 _COPY_OF_STATE = N_("Keep a copy: `copy.deepcopy(…)` around {code}.")
 
 RULES = rules_of(

@@ -16,7 +16,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
 from inplace_magic.hazards.references.engine import writes_of
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
@@ -173,7 +173,6 @@ RULES = rules_of(
         CODE,
         "warning",
         initial_value_written,
-        Calls(write="line"),
         message=N_(
             "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
             "which the next round begins with. PyTorch gives no error."

@@ -137,7 +137,7 @@ RULES = rules_of(
         CODE,
         "warning",
         activation_overwritten,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_(
             "{read} reads `{container}`, which no longer holds what was kept: {code} (line {number}) kept it, and "
             "{write} then overwrote that very tensor in place. PyTorch gives no error."

@@ -228,7 +228,7 @@ RULES = rules_of(
         "part-written",
         "warning",
         part_written,
-        Calls(write="write", read="read", origin="taken"),
+        Calls(write="write", origin="taken"),
         message=N_(
             "{write} changes `{part}`, which shares the memory of {whole} ({code} copied nothing), and {read} "
             "reads the changed values there. PyTorch gives no error."

@@ -153,7 +153,7 @@ RULES = rules_of(
         CODE,
         "warning",
         results_share_memory,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_(
             "{write} overwrote `{first}`, and {read} reads the new values: `{first}` and `{second}` are one tensor. "
             "PyTorch gives no error."

@@ -76,7 +76,7 @@ RULES = rules_of(
         "updated-again",
         "silent",
         updated_again,
-        Calls(write="line", also="again"),
+        Calls(also="again"),
         message=N_(
             "{line} updates {tensor} in the forward, and again when {backward} recomputes the function for its "
             "activations: each batch counts twice. PyTorch gives no error."
