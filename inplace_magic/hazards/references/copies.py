@@ -11,8 +11,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inplace_magic.analysis.ledger import owners_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import level_of, owners_of
+from inplace_magic.hazards.references.names import level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
