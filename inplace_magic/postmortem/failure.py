@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, FrameType
 
+from inplace_magic.language import _
 from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
@@ -39,6 +40,8 @@ class Failure:
     """The error itself; a cause where the user's code raised another one from it."""
     text: str
     """Its first argument."""
+    kind: Kind
+    """The row of the table that the text fits."""
     match: re.Match[str]
     """What the kind's regular expression found in the text."""
     frames: tuple[UserFrame, ...]
@@ -69,6 +72,11 @@ class Failure:
         return (before or self.frames)[-1] if self.frames else None
 
     @property
+    def why(self) -> str:
+        """Why PyTorch refuses it."""
+        return _(self.kind.why) if self.kind.why else ""
+
+    @property
     def said(self) -> str:
         """Type and first line of the exception, as Python prints them."""
         return f"{type(self.error).__name__}: {self.text.strip().partition(chr(10))[0]}"
@@ -85,7 +93,12 @@ class Kind:
 
     code: str
     """That of a watch's finding where there is one."""
-    pattern: re.Pattern[str]
+    pattern: str
+    """Regular expression that is found in the text of such an error."""
     explain: Callable[[Failure], Answer | None]
     why: str = ""
     """Why PyTorch refuses it, in one sentence; marked for the catalogues."""
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return what the regular expression finds in a text."""
+        return re.search(self.pattern, text, re.DOTALL)

@@ -83,7 +83,7 @@ class Texts:
 
     def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
         """Return a place in a text, told by its syntax."""
-        return self._sources.place_in(self.text(filename) or Text([]), filename, node, function, caller)
+        return self._sources.site(self.text(filename) or Text([]), filename, node, function, caller)
 
     def position(self, filename: str, place: Callsite) -> tuple[int, int | None]:
         """Return where a place begins as syntax trees count: its line, and its column in bytes where that is known."""

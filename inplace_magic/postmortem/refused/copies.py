@@ -4,11 +4,11 @@ copies, ``out=``."""
 from __future__ import annotations
 
 from inplace_magic.language import N_
-from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.about import about
 from inplace_magic.postmortem.refused.facts import computed, tracked
 
 COPIES = (
-    About(
+    about(
         "numpy-of-a-tensor-with-gradient",
         r"Can't call (?:numpy|apply_|map_|map2_)\(\) on (?:Tensor|Variable) that requires grad",
         tracked,
@@ -17,7 +17,7 @@ COPIES = (
         N_("If no gradient is to flow through the array, write `{name}.detach()` there. Else compute it with torch."),
         written=False,
     ),
-    About(
+    about(
         "copied-with-its-graph",
         r"Only (?:Tensors|Variables) created explicitly by the user \(graph leaves\) support the deepcopy",
         computed,
@@ -26,7 +26,7 @@ COPIES = (
         N_("Keep the values without the graph, where they are kept: append `.detach()` in {origin}."),
         made_it=True,
     ),
-    About(
+    about(
         "sent-with-its-graph",
         r"Cowardly refusing to serialize non-leaf tensor",
         computed,
@@ -35,7 +35,7 @@ COPIES = (
         N_("Send the values alone: `{name}.detach()`."),
         made_it=True,
     ),
-    About(
+    about(
         "out-with-gradient",
         r"functions with out=\.\.\. arguments don't support automatic differentiation",
         tracked,
@@ -47,7 +47,7 @@ COPIES = (
         ),
         written=False,
     ),
-    About(
+    about(
         "written-as-another-dtype",
         r"result type (?P<result>\w+) can't be cast to the desired output type (?P<output>\w+(?: int)?)",
         lambda tensor: True,
@@ -58,7 +58,7 @@ COPIES = (
         ),
         N_("Give a new tensor instead of writing in place, or make {tensor} of dtype {result} where it is made."),
     ),
-    About(
+    about(
         "written-as-another-dtype",
         r"Index put requires the source and destination dtypes match, got (?P<output>\w+) for the destination and "
         r"(?P<result>\w+) for the source",
@@ -67,7 +67,7 @@ COPIES = (
         N_("An index writes values as they are. Under autocast, a result can have another dtype than its inputs."),
         N_("Convert the values on the line that writes them: `.to({name}.dtype)`."),
     ),
-    About(
+    about(
         "written-with-another-shape",
         r"output with shape (?P<output>\[[\d, ]*\]) doesn't match the broadcast shape (?P<result>\[[\d, ]*\])",
         lambda tensor: True,
@@ -75,7 +75,7 @@ COPIES = (
         N_("A write in place keeps the tensor's memory, which has no room for a larger result."),
         N_("Give a new tensor instead of writing in place, or reduce what is written to the shape {output}."),
     ),
-    About(
+    about(
         "written-with-another-shape",
         r"value tensor of shape (?P<result>\[[\d, ]*\]) cannot be broadcast to indexing result of shape "
         r"(?P<output>\[[\d, ]*\])",
@@ -84,7 +84,7 @@ COPIES = (
         N_("A write in place has room for what its index selects, and repeats smaller values to fill it."),
         N_("Give it values of shape {output}, or change the index."),
     ),
-    About(
+    about(
         "resize-refused",
         r"cannot resize variables that require grad",
         tracked,
@@ -92,7 +92,7 @@ COPIES = (
         N_("A gradient has the shape of its tensor, and autograd could not tell what the new elements came from."),
         N_("Build a new tensor: `torch.cat`, `F.pad`, or a slice."),
     ),
-    About(
+    about(
         "resize-refused",
         r"Trying to resize storage that is not resizable",
         lambda tensor: True,
@@ -100,7 +100,7 @@ COPIES = (
         N_("Memory of a NumPy array, of another process or of a file is only lent to the tensor."),
         N_("Take a copy first: `{name} = {name}.clone()`."),
     ),
-    About(
+    about(
         "data-replaced",
         r"data set to a tensor that requires gradients must be floating point"
         r"|call `variable\.set_data\(tensor\)`, but `variable` and `tensor` have incompatible tensor type",

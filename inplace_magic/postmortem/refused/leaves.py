@@ -7,11 +7,10 @@ from typing import Any
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.about import Subject, about
 from inplace_magic.postmortem.refused.facts import computed, dtype_of, integer, leaf, owner_of, tracked, untracked
 from inplace_magic.postmortem.refused.history import Bound
 from inplace_magic.postmortem.refused.roots import reads_a_gradient
-from inplace_magic.postmortem.refused.subjects import Subject
 
 
 def _dtype(failure: Failure, tensor: Any) -> dict[str, str]:
@@ -31,7 +30,7 @@ def _update(failure: Failure, subject: Subject, made: Bound | None) -> str | Non
 
 
 LEAVES = (
-    About(
+    about(
         "leaf-written",
         r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place",
         leaf,
@@ -40,7 +39,7 @@ LEAVES = (
         words.LEAF_FIX,
         cure=_update,
     ),
-    About(
+    about(
         "leaf-written",
         r"a leaf Variable that requires grad (?:is being|has been) used in an in-place",
         leaf,
@@ -49,7 +48,7 @@ LEAVES = (
         words.LEAF_FIX,
         cure=_update,
     ),
-    About(
+    about(
         "flag-of-a-result",
         r"you can only change requires_grad flags of leaf variables",
         computed,
@@ -60,7 +59,7 @@ LEAVES = (
             "its parameters."
         ),
     ),
-    About(
+    about(
         "gradient-of-integers",
         r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require gradients",
         integer,
@@ -69,7 +68,7 @@ LEAVES = (
         N_("Make it a floating point tensor first: `.float()`, or `dtype=torch.float32` where it is made."),
         facts=_dtype,
     ),
-    About(
+    about(
         "hook-without-gradient",
         r"cannot register a hook on a tensor that doesn't require gradient"
         r"|can't retain_grad on Tensor that has requires_grad=False",
@@ -79,7 +78,7 @@ LEAVES = (
         N_("Set `requires_grad=True` where {tensor} is made, or compute it from a tensor that requires grad."),
         written=False,
     ),
-    About(
+    about(
         "optimizer-of-a-result",
         r"can't optimize a non-leaf Tensor",
         computed,
@@ -91,7 +90,7 @@ LEAVES = (
         ),
         made_it=True,
     ),
-    About(
+    about(
         "parameter-replaced-by-a-result",
         r"cannot assign '[\w.]+' (?:as|object to) parameter '(?P<parameter>\w+)' \(",
         lambda tensor: type(tensor).__name__ == "Parameter",
@@ -107,7 +106,7 @@ LEAVES = (
         group="parameter",
         facts=lambda failure, tensor: {"parameter": f"`{failure.match['parameter']}`"},
     ),
-    About(
+    about(
         "gradient-assigned-wrong",
         r"assigned grad has data of a different|attempting to assign a gradient (?:of size|with)"
         r"|assigned grad expected to be a Tensor",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
 from inplace_magic.capture.graph.depth import most_nodes
@@ -19,9 +18,6 @@ from inplace_magic.postmortem.refused.roots import argument, backward_call, root
 from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
-
-CODE = "input-not-in-graph"
-_WHY = N_("Autograd follows the tensors that a result was computed from, and not others of the same values.")
 
 
 def explain_unused(failure: Failure) -> Answer:
@@ -57,9 +53,9 @@ def explain_unused(failure: Failure) -> Answer:
             "Keep the tensor that the result was computed from under its own name: bind {line} to another one."
         ).format(line=words.line_of(site))
     else:
-        told, fix = _(_WHY), _(words.USE_IT).format(name=words.tensor(path))
+        told, fix = failure.why, _(words.USE_IT).format(name=words.tensor(path))
     return words.answer(
-        failure, CODE, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
+        failure, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
     )
 
 
@@ -106,12 +102,10 @@ def _bound_after(history: History, path: str | None, root: str | None, frame: in
 
 UNUSED: tuple[Kind, ...] = (
     Kind(
-        CODE,
-        re.compile(
-            r"(?:One of the differentiated (?:Tensors|Variables)|The differentiated Tensor at index (?P<index>\d+)) "
-            r"appears to not have been used in the graph"
-        ),
+        "input-not-in-graph",
+        r"(?:One of the differentiated (?:Tensors|Variables)|The differentiated Tensor at index (?P<index>\d+)) "
+        r"appears to not have been used in the graph",
         explain_unused,
-        _WHY,
+        N_("Autograd follows the tensors that a result was computed from, and not others of the same values."),
     ),
 )

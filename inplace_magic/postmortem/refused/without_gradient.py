@@ -7,7 +7,6 @@ leaf that requires grad, and the graph of the loss says whether it leads to it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,12 +26,6 @@ from inplace_magic.postmortem.refused.values import paths_in, value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
-
-CODE = "gradient-is-none"
-_WHY = N_(
-    "Backward keeps a gradient in `.grad` of leaves that require grad, and only of those that the result was computed "
-    "from. Of any other tensor it is None."
-)
 
 
 def explain_no_gradient(failure: Failure) -> Answer | None:
@@ -188,17 +181,18 @@ def _answer(history: History, path: str, said: str, fix: str, *sites: Callsite |
     others = [site for site in sites[1:] if site is not None]
     head = _("{line} uses `{name}.grad`, which is None.").format(line=words.spot(failure.place), name=path)
     doubt = words.doubt(others) if others else ""
-    return words.answer(failure, CODE, head, said, doubt, sites=sites, certain=len(sites) == 1, name=path, fix=fix)
+    return words.answer(failure, head, said, doubt, sites=sites, certain=len(sites) == 1, name=path, fix=fix)
 
 
 WITHOUT_GRADIENT: tuple[Kind, ...] = (
     Kind(
-        CODE,
-        re.compile(
-            r"'NoneType' object (?:has no attribute|is not|does not support)"
-            r"|operand type(?:\(s\))? for .*'NoneType'|must be Tensor, not NoneType"
-        ),
+        "gradient-is-none",
+        r"'NoneType' object (?:has no attribute|is not|does not support)"
+        r"|operand type(?:\(s\))? for .*'NoneType'|must be Tensor, not NoneType",
         explain_no_gradient,
-        _WHY,
+        N_(
+            "Backward keeps a gradient in `.grad` of leaves that require grad, and only of those that the result was "
+            "computed from. Of any other tensor it is None."
+        ),
     ),
 )
