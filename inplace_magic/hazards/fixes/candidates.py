@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import clone, history, new_tensor, reorder, where_kept
+from inplace_magic.hazards.fixes import clone, history, new_tensor, of_origin, reorder
 from inplace_magic.hazards.fixes.inplace_false import flag_set_above, flag_turned_off
 from inplace_magic.hazards.fixes.paper import said_of
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, text_at, written
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
@@ -66,13 +66,13 @@ def _both_names(write: Written) -> Fix | None:
 
 def _value_given(write: Written) -> Fix | None:
     """The writing expression gives a new tensor, wherever it stands."""
-    text = write.text_at(write.site)
+    text = text_at(write.story, write.site)
     return text.replaced(new_value(text.listing, text.node)) if text is not None else None
 
 
 def _parts_copied(write: Written) -> Fix | None:
     """``[part.clone() for part in x.split(2)]`` where several views of one tensor were made."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     sentence = _("Copy the parts where they are made: each is then a tensor of its own, which may be written.")
     if text is None:
         return None
@@ -114,7 +114,7 @@ def _saved_copied(write: Written) -> Fix | None:
 
 def _result_copied(write: Written) -> Fix | None:
     """What the saving line gave is copied before it gets its name: the name is then written, and not what was saved."""
-    text = write.text_at(write.hazard.saved)
+    text = text_at(write.story, write.hazard.saved)
     return text.copied(None, _("Copy what the saving line gives: the write then goes into the copy.")) if text else None
 
 
@@ -135,7 +135,7 @@ WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _parts_copied,
     clone.where_it_was_made,
     clone.at_the_second_name,
-    where_kept.where_it_was_kept,
+    of_origin.where_it_was_kept,
     reorder.reordered,
     new_tensor.from_the_hook,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of
+from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of, text_at
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
@@ -162,7 +162,7 @@ def where_it_is_handed(write: Written) -> Fix | None:
 
 def where_it_was_made(write: Written) -> Fix | None:
     """``x.expand(3, 4).clone()``: the origin of the written tensor gives memory of its own."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     made = _last_call_at(write, write.hazard.origin)
     price = sum(each.nbytes or 0 for each in made.outputs) if made is not None else None  # a part may be written
     return copied_as_given(write, text, price or write.nbytes) if text is not None else None

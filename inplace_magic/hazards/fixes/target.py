@@ -63,7 +63,21 @@ class Written:
 
     def loads_after(self, path: str) -> Iterator[ast.expr]:
         """The places that read a variable once the statement has run, in its function or, outside of one, its cell."""
-        return loads_after(self.listing, self.statement, path)
+        listing, statement = self.listing, self.statement
+        scope = listing.scope_of(statement)
+        loop = listing.loop_around(statement)
+        header = targets_of(loop)
+        in_loop = loop is not None and listing.scope_of(loop) is scope and path.split("[")[0] not in header
+        inside = set(ast.walk(loop)) if loop is not None else set()
+        own = set(ast.walk(statement))
+        for node in _loads(scope).get(path, ()):
+            if node in own:
+                continue
+            later = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
+            if not in_loop and path in header:
+                later = later and node in inside
+            if later or (in_loop and node in inside):
+                yield node
 
     def is_read_after(self, path: str) -> bool:
         """True if there is such a place."""
@@ -81,10 +95,6 @@ class Written:
     def substituted(self, changes: Iterable[Change], price: int | None = None, sentence: str = "") -> Fix | None:
         """The fix that replaces some expressions in the text of the write."""
         return fix_of(self.site, self.listing, changes, price, sentence)
-
-    def text_at(self, site: Callsite | None) -> Text | None:
-        """Return the expression that made the call at a place, in the text around it."""
-        return text_at(self.story, site)
 
     @property
     def expression(self) -> ast.expr | None:
@@ -180,23 +190,6 @@ def _path_of(statement: ast.stmt) -> str | None:
     return path_text(target.value if into and isinstance(target, ast.Subscript) else target)
 
 
-def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[ast.expr]:
-    """The places that read a variable once a statement has run, in its function or, outside of one, in the cell."""
-    scope = listing.scope_of(statement)
-    loop = listing.loop_around(statement)
-    in_loop = loop is not None and listing.scope_of(loop) is scope and not targets_of(loop) & {path.split("[")[0]}
-    inside = set(ast.walk(loop)) if loop is not None else set()
-    own = set(ast.walk(statement))
-    for node in _loads(scope).get(path, ()):
-        if node in own:
-            continue
-        later = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
-        if loop is not None and not in_loop and targets_of(loop) & {path}:
-            later = later and node in inside
-        if later or (in_loop and node in inside):
-            yield node
-
-
 @lru_cache(maxsize=8)
 def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subscript]]:
     """Return the places of a function that read variables, by path: of a long cell each finding asks."""
@@ -209,7 +202,6 @@ def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subs
     return found
 
 
-def targets_of(loop: ast.AST) -> set[str]:
+def targets_of(loop: ast.AST | None) -> set[str]:
     """Return the variables of a loop's header."""
-    target = loop.target if isinstance(loop, (ast.For, ast.AsyncFor)) else None
-    return variables_in(target)
+    return variables_in(loop.target) if isinstance(loop, (ast.For, ast.AsyncFor)) else set()

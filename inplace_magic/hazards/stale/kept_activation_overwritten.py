@@ -10,7 +10,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
-from inplace_magic.hazards.fixes.where_kept import where_it_was_kept
+from inplace_magic.hazards.fixes.of_origin import where_it_was_kept
 from inplace_magic.hazards.references.engine import first_of_each_line
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _
