@@ -22,7 +22,7 @@ from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, paths_in
-from inplace_magic.source.operands import operands_given
+from inplace_magic.source.expressions import operands_given
 
 _AT = attrgetter("at")
 _MOST = 512

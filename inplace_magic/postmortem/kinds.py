@@ -8,14 +8,12 @@ from __future__ import annotations
 from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Kind
 from inplace_magic.postmortem.overwritten import explain_overwritten
-from inplace_magic.postmortem.refused.copies import COPIES
 from inplace_magic.postmortem.refused.ended import ENDED
-from inplace_magic.postmortem.refused.leaves import LEAVES
+from inplace_magic.postmortem.refused.one_tensor import ONE_TENSOR
 from inplace_magic.postmortem.refused.paddle import PADDLE
 from inplace_magic.postmortem.refused.second_backward import SECOND
 from inplace_magic.postmortem.refused.shapes import SHAPES
 from inplace_magic.postmortem.refused.transforms import TRANSFORMS
-from inplace_magic.postmortem.refused.unused import UNUSED
 from inplace_magic.postmortem.refused.views import VIEWS
 from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
 
@@ -32,14 +30,12 @@ KINDS: tuple[Kind, ...] = (
             "after that, and its gradient would be wrong, so PyTorch refused."
         ),
     ),
-    *LEAVES,
-    *VIEWS,
     *TRANSFORMS,
-    *COPIES,
+    *ONE_TENSOR,
+    *VIEWS,
     *ENDED,
     *SECOND,
     *SHAPES,
-    *UNUSED,
     *WITHOUT_GRADIENT,
 )
 """The first whose pattern is found in the text explains it."""

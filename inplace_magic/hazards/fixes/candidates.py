@@ -79,27 +79,6 @@ def _parts_copied(write: Written) -> Fix | None:
     return text.replaced(f"[part.clone() for part in {text.listing.text(text.node)}]", None, sentence)
 
 
-def _list_copied(write: Written) -> Fix | None:
-    """``xs = [each.clone() for each in xs]`` above a ``torch._foreach_`` call that writes the list ``xs``."""
-    node = write.statement.value if isinstance(write.statement, ast.Expr) else None
-    name = path_text(node.args[0]) if isinstance(node, ast.Call) and node.args else None
-    if write.call is None or not write.call.does("of lists") or name is None or not name.isidentifier():
-        return None
-    text = write.listing.text(write.statement)
-    return write.fix(write.listing.replace(write.statement, f"{name} = [each.clone() for each in {name}]", text))
-
-
-def _operator_out_of_place(write: Written) -> Fix | None:
-    """``operator.add`` for ``operator.iadd``."""
-    for node in ast.walk(write.statement):
-        if isinstance(node, ast.Attribute) and path_text(node.value) == "operator" and node.attr in _TWINS:
-            return write.substituted([(node, f"operator.{_TWINS[node.attr]}")])
-    return None
-
-
-_TWINS = {f"i{name}": name for name in ("add", "sub", "mul", "truediv", "pow", "matmul")}
-
-
 def _saved_copied(write: Written) -> Fix | None:
     """The saving line reads a copy of the variable that is written later."""
     saved, path = write.hazard.saved, write.hazard.variable
@@ -119,13 +98,11 @@ def _result_copied(write: Written) -> Fix | None:
 
 
 WAYS: tuple[Callable[[Written], Fix | None], ...] = (
-    _operator_out_of_place,
     flag_turned_off,
     flag_set_above,
     new_tensor.made_out_of_place,
     _both_names,
     _value_given,
-    _list_copied,
     new_tensor.cloned_first,
     clone.in_the_same_statement,
     clone.where_it_was_saved,

@@ -14,7 +14,7 @@ from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import is_no_tensor, operands_of, path_text
 from inplace_magic.source.listing import Listing, listing_of
 from inplace_magic.source.out_of_place import chain_base, cloned
 
@@ -99,22 +99,10 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
     if not inputs:
         gave = any(meta.storage == saved.storage for meta in call.outputs)
         return node if gave and len(call.outputs) == 1 else None
-    given = operands(node, method=call.does("method"))
+    given = [each for each in operands_of(node, method=call.does("method")) if not is_no_tensor(each)]
     if len(inputs) != 1 or len(given) != len(call.inputs):
         return None
     return given[call.inputs.index(inputs[0])]
-
-
-def operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
-    """Return what a call, or an operator, is given as tensors: no ``2``, ``-1`` or ``"mean"``."""
-    listed: list[ast.expr] = []
-    if isinstance(node, ast.BinOp):
-        listed = [node.left, node.right]
-    elif isinstance(node, ast.Call):
-        receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
-        listed = [*receiver, *node.args]
-    bare = ((each.operand if isinstance(each, ast.UnaryOp) else each, each) for each in listed)
-    return [each for inner, each in bare if not isinstance(inner, (ast.Constant, ast.Starred))]
 
 
 def in_the_same_statement(write: Written) -> Fix | None:

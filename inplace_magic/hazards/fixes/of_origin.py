@@ -6,9 +6,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from inplace_magic.hazards.fixes.clone import copied_as_given, operands
+from inplace_magic.hazards.fixes.clone import copied_as_given
 from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of, text_at
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.source.expressions import operands_of, parse, path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import cloned, receiver
 from inplace_magic.source.variables import variables_read
@@ -95,7 +95,7 @@ def second_name_copied(write: Written) -> Fix | None:
     call = write.story.calls.get(write.hazard.read_call) if write.hazard.read_call is not None else None
     if call is None or at is None or not at.site.direct:
         return None
-    names = {path_text(operand) for operand in operands(at.node, method=call.does("method"))[:2]} - {None}
+    names = {path_text(operand) for operand in operands_of(at.node, method=call.does("method"))[:2]} - {None}
     here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (at.site.cell, at.site.file)]
     found = [alias for alias in here if alias.target in names]
     if len(names) != 2 or len(found) != 1 or ("." not in found[0].target and found[0].source not in names):

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 
 from inplace_magic.postmortem.flow.assigning import same_object
-from inplace_magic.postmortem.flow.attributes import attribute
-from inplace_magic.postmortem.flow.builtin import builtin, of_items
+from inplace_magic.postmortem.flow.builtin import attribute, builtin, of_items
 from inplace_magic.postmortem.flow.loops import evaluated
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Machine
 from inplace_magic.postmortem.flow.modules import (

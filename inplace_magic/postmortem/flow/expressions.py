@@ -6,7 +6,7 @@ import ast
 from types import ModuleType
 
 from inplace_magic.postmortem.flow.assigning import assign
-from inplace_magic.postmortem.flow.attributes import attribute
+from inplace_magic.postmortem.flow.builtin import attribute
 from inplace_magic.postmortem.flow.calls import call
 from inplace_magic.postmortem.flow.loops import entries_of, evaluated, is_counted
 from inplace_magic.postmortem.flow.machine import Machine

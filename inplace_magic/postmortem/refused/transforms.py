@@ -9,13 +9,13 @@ from dataclasses import replace
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused.about import Subject, about
-from inplace_magic.postmortem.refused.copies import COPIES
 from inplace_magic.postmortem.refused.facts import plain
 from inplace_magic.postmortem.refused.history import Bound
+from inplace_magic.postmortem.refused.one_tensor import ONE_TENSOR
 from inplace_magic.record.answer import Answer
 
 _VMAP_FILE = "vmap.py"
-_SHAPE = next(row for row in COPIES if row.code == "written-with-another-shape")
+_SHAPE = next(row for row in ONE_TENSOR if row.code == "written-with-another-shape")
 
 
 def _made_inside(failure: Failure, subject: Subject, made: Bound | None) -> str | None:
