@@ -13,8 +13,7 @@ from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard, Severity
-from inplace_magic.hazards.fixes.paper import leaves_a_write, said_of
-from inplace_magic.hazards.fixes.target import Fix, Written, written
+from inplace_magic.hazards.fixes.target import Fix, Written, leaves_a_write, said_of, written
 from inplace_magic.source.hunks import diff
 
 Way = Callable[[Written], Fix | None]

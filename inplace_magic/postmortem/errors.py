@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
 
 from inplace_magic.capture.naming.scope import locals_of
-from inplace_magic.postmortem.failure import Failure, Kind, UserFrame
+from inplace_magic.postmortem.failure import Cell, Failure, Kind, Texts, UserFrame
 from inplace_magic.postmortem.refused.paddle import PADDLE
-from inplace_magic.postmortem.texts import Cell, Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from inplace_magic.language import _, sentences
 from inplace_magic.postmortem.candidates import Asked, Verdict, verdict
-from inplace_magic.postmortem.failure import Failure
+from inplace_magic.postmortem.failure import Failure, Texts
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.flow.values import Where
 from inplace_magic.postmortem.graph import (
@@ -27,7 +27,6 @@ from inplace_magic.postmortem.graph import (
     refused,
     roots_of,
 )
-from inplace_magic.postmortem.texts import Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text

@@ -15,8 +15,8 @@ from inplace_magic.proving.prove import proven
 from inplace_magic.record.blindness import NOT_WATCHED, RAN_AGAIN
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
+from inplace_magic.rerun.blocks import RaisingLines, raising_lines
 from inplace_magic.rerun.guard import Repeated
-from inplace_magic.rerun.raising_lines import RaisingLines, raising_lines
 from inplace_magic.rerun.run import Failure, failure_text
 
 _ALIKE = 80

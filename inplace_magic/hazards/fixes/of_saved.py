@@ -10,8 +10,7 @@ from inplace_magic.hazards.fixes import clone, reorder
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, from_the_hook, made_out_of_place, value_given
-from inplace_magic.hazards.fixes.paper import leaves_a_write
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.target import Fix, Written, leaves_a_write
 from inplace_magic.language import _
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from inplace_magic.postmortem.failure import Texts
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
     UNKNOWN,
@@ -33,7 +34,6 @@ from inplace_magic.postmortem.flow.values import (
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import is_a, unwrapped
-from inplace_magic.postmortem.texts import Texts
 from inplace_magic.source.variables import set_later
 
 MOST_STEPS = 20_000
