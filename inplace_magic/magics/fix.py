@@ -11,8 +11,7 @@ from IPython.core.error import UsageError
 from inplace_magic.language import N_, _, listed, ngettext, sentences
 from inplace_magic.magics.options import Parser, cell_asked, line_magic
 from inplace_magic.magics.rerunning import Cells
-from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
-from inplace_magic.source.patches import agreeing, patch_of
+from inplace_magic.source.hunks import Hunk, agreeing, by_text, changed, patch_of, texts_of
 
 if TYPE_CHECKING:
     from inplace_magic.magics.session import Session
