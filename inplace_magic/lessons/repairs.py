@@ -9,8 +9,7 @@ from typing import Any
 
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import numbers_of, raised, right, wrong
-from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.judging import Attempt, attempt, numbers_of, raised, right, wrong
 from inplace_magic.lessons.telling import calls_that_write, findings_of, is_copy, line_of, own_calls, spot
 from inplace_magic.record.events import CallEvent
 from inplace_magic.report import Report
