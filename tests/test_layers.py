@@ -100,11 +100,11 @@ report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
     # exercises are torch programs, imported when one is checked; the store is how ranks find each other
-    "torch": {"capture/", "postmortem/", "rerun/", "lessons/", "ranks/store.py"},
+    "torch": {"capture/", "postmortem/", "rerun/", "lessons/", "ranks/boards.py"},
     "paddle": {"capture/paddle/"},
     "numpy": {"capture/", "rerun/"},
     "executing": {"source/positions.py"},
-    "IPython": {"magics/", "lessons/running.py", "cli/startup.py"},
+    "IPython": {"magics/", "lessons/judging.py", "cli/startup.py"},
     "pandas": {"render/tables/frames.py"},
     "graphviz": {"render/graph/"},
     "pygraphviz": {"render/graph/layout.py"},

@@ -16,8 +16,7 @@ from typing import Any
 from inplace_magic import flags
 from inplace_magic.answering import hooks
 from inplace_magic.cli import startup
-from inplace_magic.cli.late_torch import when_imported
-from inplace_magic.cli.script import Script, run, script_of
+from inplace_magic.cli.script import Script, run, script_of, when_imported
 from inplace_magic.errors import OptionError, ReportFormatError
 from inplace_magic.flags import Options
 from inplace_magic.language import _, checked, set_language

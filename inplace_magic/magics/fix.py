@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _, listed, ngettext, sentences
-from inplace_magic.magics.options import Parser, cell_asked, line_magic
+from inplace_magic.magics.options import Parser, cell_asked, magic_of
 from inplace_magic.magics.rerunning import Cells
 from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
 from inplace_magic.source.patches import agreeing, patch_of
@@ -38,7 +38,7 @@ def fix_parser() -> Parser:
 
 def fix_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_fix``."""
-    return line_magic(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
+    return magic_of(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
 
 
 def _chosen(session: Session, number: int | None) -> Report:

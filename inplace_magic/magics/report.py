@@ -13,7 +13,7 @@ from inplace_magic import flags
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import value_is_used
-from inplace_magic.magics.options import Parser, line_magic
+from inplace_magic.magics.options import Parser, magic_of
 from inplace_magic.magics.output import show
 from inplace_magic.record.options import ShowOptions
 
@@ -52,7 +52,7 @@ def report_magic(session: Session) -> Callable[[str], Report | None]:
         show(session.shell, report, options)
         return None
 
-    return line_magic(report_parser, inplace_report)
+    return magic_of(report_parser, inplace_report)
 
 
 def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
