@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Iterator, Mapping
+from traceback import walk_tb
 from typing import Any
 
 from inplace_magic.answering import marimo
@@ -40,10 +41,7 @@ def failed_cell(error: BaseException) -> int | None:
 
 def _files(error: BaseException) -> Iterator[str]:
     """Yield the compiled file names of a traceback, the outermost first."""
-    step = error.__traceback__
-    while step is not None:
-        yield step.tb_frame.f_code.co_filename
-        step = step.tb_next
+    return (frame.f_code.co_filename for frame, _line in walk_tb(error.__traceback__))
 
 
 def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> tuple[Cell, ...]:

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from IPython import get_ipython
-
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.telling import calls_that_write, findings_of, what_happened
 from inplace_magic.report import Report
-from inplace_magic.source.shells import cell_numbers
+from inplace_magic.source.shells import cells_so_far, running_shell
 from inplace_magic.watching.api import watch
 
 
@@ -34,7 +32,7 @@ def attempt(function: Callable[..., Any], *inputs: Any) -> Attempt:
     Raises:
         InplaceMagicError: another watch is running on this thread.
     """
-    shell = get_ipython()
+    shell = running_shell()
     watching = watch()
     watching.start(frame=_asking())
     result, error = None, None
@@ -45,7 +43,7 @@ def attempt(function: Callable[..., Any], *inputs: Any) -> Attempt:
     finally:
         report = watching.stop(
             namespace=shell.user_ns if shell is not None else {},
-            cells=cell_numbers(shell) if shell is not None else {},
+            cells=cells_so_far(),
             error=error,
         )
     return Attempt(report, result, error)
