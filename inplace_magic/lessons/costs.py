@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import torch
+
 from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, ngettext
@@ -19,13 +21,12 @@ from inplace_magic.lessons.judging import (
     succeeded,
     wrong,
 )
+from inplace_magic.lessons.programs import numbers
 from inplace_magic.lessons.telling import calls_that_write, notes_of, spot, writes_to
 from inplace_magic.render import words
 
 
 def which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
-    from inplace_magic.lessons.programs import numbers
-
     refuse_strangers(functions, answer)
     runs = {
         function.__name__: succeeded(
@@ -58,10 +59,6 @@ def _what_it_saves(name: str, run: Attempt) -> str:
 
 
 def frugal(features: Callable[..., Any]) -> Feedback:
-    import torch
-
-    from inplace_magic.lessons.programs import numbers
-
     x, weight = numbers(64, 32), numbers(32, 16, seed=1)
     kept, meant = (x.clone(), weight.clone()), torch.relu(x @ weight + 1) * 0.5
     run = succeeded(attempt(features, x, weight))
@@ -111,3 +108,9 @@ def _allocates(row: LineMemory) -> str:
     return _("{place}, `{code}`: {size}").format(
         place=words.place(row.site), code=words.code_of(row.site), size=words.bytes_of(row.allocated_bytes)
     )
+
+
+JUDGES: dict[str, Callable[..., Feedback]] = {
+    "9.1": which_spare,
+    "9.2": frugal,
+}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+import torch
+
 from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.lessons.exercise import Feedback
@@ -45,8 +47,6 @@ def which_raise(functions: Sequence[Callable[[Any], Any]], answer: Collection[st
 
 
 def _input() -> Any:
-    import torch
-
     return torch.tensor([0.5, 1.0], requires_grad=True)
 
 
@@ -64,8 +64,6 @@ def _why_it_raises(name: str, run: Attempt) -> str:
 
 
 def chained(chain: Callable[[Any], Any]) -> Feedback:
-    import torch
-
     given, x = _input(), _input()
     run = succeeded(attempt_with_backward(chain, given))
     meant: Any = torch.exp(torch.sin(x + 2) + 1) * 3
@@ -105,8 +103,6 @@ def chained(chain: Callable[[Any], Any]) -> Feedback:
 
 
 def saver_and_culprit(program: Callable[[Any], Any], answer: Mapping[str, int]) -> Feedback:
-    import torch
-
     if set(answer) != {"saved", "overwritten"}:
         return wrong(_('`answer` needs two entries: `"saved"` and `"overwritten"`, each with a line number.'))
     x = torch.tensor([0.5, 1.0, 2.0], requires_grad=True)
@@ -142,8 +138,6 @@ LR = 0.5
 
 
 def stepped(sgd_step: Callable[..., Any]) -> Feedback:
-    import torch
-
     old, gradients = ([1.0, 2.0], [-4.0]), ([2.0, -2.0], [4.0])
     parameters = [torch.tensor(values, requires_grad=True) for values in old]
     for parameter, gradient in zip(parameters, gradients, strict=True):
@@ -234,3 +228,12 @@ def _why_this_version(run: Attempt, name: str) -> str:
         "is {write}.",
         len(writes),
     ).format(**told)
+
+
+JUDGES: dict[str, Callable[..., Feedback]] = {
+    "4.1": which_raise,
+    "4.2": chained,
+    "5.1": saver_and_culprit,
+    "6.1": stepped,
+    "8.1": versions,
+}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+import torch
+
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import Attempt, attempt, refuse_strangers, right, run_of_program, succeeded, wrong
@@ -56,8 +58,6 @@ def _why_it_shows(run: Attempt, name: str, holds: bool) -> str:
 
 
 def bumped(bump: Callable[[Any], Any]) -> Feedback:
-    import torch
-
     x = torch.tensor([3.0, 4.0, 5.0])
     given, view = x.tolist(), x[1:]
     run = succeeded(attempt(bump, x))
@@ -98,8 +98,6 @@ KINDS = ("ordinary", "view", "in-place")
 
 
 def name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> Feedback:
-    import torch
-
     strange = sorted({str(kind) for kind in answer.values()} - set(KINDS))
     if strange:
         return wrong(
@@ -139,8 +137,6 @@ def _kind_of(call: CallEvent, doings: str) -> str:
 
 
 def doubled(double_first_column: Callable[[Any], Any]) -> Feedback:
-    import torch
-
     m = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     run = succeeded(attempt(double_first_column, m))
     if m.tolist() != [[2.0, 2.0, 3.0], [8.0, 5.0, 6.0]]:
@@ -163,8 +159,6 @@ def doubled(double_first_column: Callable[[Any], Any]) -> Feedback:
 
 
 def who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
-    import torch
-
     refuse_strangers(functions, answer)
     wrongly: list[str] = []
     writers: list[str] = []
@@ -197,8 +191,6 @@ def _what_it_wrote(name: str, run: Attempt, writes: bool, x: Any) -> str:
 
 
 def keep_one(block: Callable[[], Any]) -> Feedback:
-    import torch
-
     layers = block()
     with torch.no_grad():  # the same numbers each time, such that both ReLUs have something to do
         for parameter in layers.parameters():
@@ -241,3 +233,13 @@ def _what_it_spares(run: Attempt, write: CallEvent) -> str:
             call=spot(write)
         )
     return _("{call} writes over the result of {made}, and does no harm.").format(call=spot(write), made=spot(made))
+
+
+JUDGES: dict[str, Callable[..., Feedback]] = {
+    "1.1": who_holds_fives,
+    "1.2": bumped,
+    "2.1": name_the_kinds,
+    "2.2": doubled,
+    "3.1": who_writes,
+    "3.2": keep_one,
+}

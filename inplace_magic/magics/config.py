@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic import flags
 from inplace_magic.flags import Options
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
 from inplace_magic.magics.options import Parser, magic_of
+from inplace_magic.magics.session import Session
 from inplace_magic.record.options import LEVELS
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
 
 MAGIC = "%inplace_config"
 

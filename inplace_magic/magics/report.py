@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -15,11 +15,9 @@ from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import value_is_used
 from inplace_magic.magics.options import Parser, magic_of
 from inplace_magic.magics.output import show
+from inplace_magic.magics.session import Session
 from inplace_magic.record.options import ShowOptions
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
-    from inplace_magic.report import Report
+from inplace_magic.report import Report
 
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
@@ -56,8 +54,6 @@ def report_magic(session: Session) -> Callable[[str], Report | None]:
 
 
 def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
-    from inplace_magic.report import Report
-
     names = session.shell.user_ns
     if name is None:
         if session.last is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -14,9 +14,7 @@ from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.options import Parser, cell_asked, magic_of
 from inplace_magic.magics.output import runs_shown
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
+from inplace_magic.magics.session import Session
 
 NAME = "%inplace_why"
 DESCRIPTION = N_("""\

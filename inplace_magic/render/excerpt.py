@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.render import lettering, style, words
@@ -122,10 +123,7 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
 
 def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
     """Return the places of each line, each once, in their order; a recursion has one for each depth."""
-    lines: dict[tuple[int, str, int], dict[Callsite, None]] = {}
-    for site in sites:
-        lines.setdefault(_key(site), {})[site] = None
-    return [list(ways) for ways in lines.values()]
+    return [list(dict.fromkeys(ways)) for ways in grouped_by(_key, sites).values()]
 
 
 def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:

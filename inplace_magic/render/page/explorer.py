@@ -22,6 +22,7 @@ from inplace_magic.analysis.tree.folds import Fold
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts
@@ -219,17 +220,14 @@ def path_between(graph: AutogradGraph, saver: str, mutator: str) -> list[str]:
     shortest way is through that tensor and, where a view lies between, through the view.
     """
     drawn = {vertex.key for vertex in graph.tensors} | {vertex.key for vertex in graph.calls}
-    neighbours: dict[str, list[str]] = {key: [] for key in drawn}
-    for edge in graph.edges:
-        if edge.source in drawn and edge.target in drawn:
-            neighbours[edge.source].append(edge.target)
-            neighbours[edge.target].append(edge.source)
+    arrows = [(edge.source, edge.target) for edge in graph.edges if {edge.source, edge.target} <= drawn]
+    neighbours = grouped(way for source, target in arrows for way in ((source, target), (target, source)))
     written = [edge.target for edge in graph.edges if edge.source == mutator and edge.kind == "data"]
     before: dict[str, str | None] = {saver: None}
     queue = deque([saver] if saver in drawn and mutator in drawn else [])
     while queue and mutator not in before:
         here = queue.popleft()
-        for key in neighbours[here]:
+        for key in neighbours.get(here, ()):
             if key not in before and (key == mutator or key not in written):
                 before[key] = here
                 queue.append(key)

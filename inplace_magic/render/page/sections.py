@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _, clauses
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
 from inplace_magic.render.markup import (
@@ -97,10 +98,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     graph = reading.graph
     if not graph.tensors:
         return ""
-    savers: dict[str, dict[str, None]] = {}
-    for edge in graph.edges:
-        if edge.kind == "saved":
-            savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
+    savers = grouped((edge.source, edge.name.rsplit(".", 1)[0]) for edge in graph.edges if edge.kind == "saved")
     shown = _shown_tensors(reading)
     rows = [_tensor(vertex, reading, savers) for vertex in shown]
     tints = [style.ORANGE_TINT if vertex.mutated else "" for vertex in shown]
@@ -170,7 +168,7 @@ def _object(step: Step) -> str:
     return words.same_object(step.effect, short=True) if step.effect is not None else ""
 
 
-def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:
+def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Sequence[str]:
     facts = vertex.facts
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
     place = reading.place(maker.callsite) if maker is not None else ""
@@ -182,7 +180,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
         esc(words.shape(facts)),
         esc(reading.node_name(facts.node) or "None"),
         esc(words.traits(facts)),
-        esc(lettering.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
+        esc(lettering.shortened(", ".join(dict.fromkeys(savers.get(vertex.key, ()))), MAX_SAVERS)),
         esc(words.known(facts.storage, "S{}".format)),
         esc(words.known(facts.python_id)),
         esc(words.known(facts.data_ptr, hex)),
