@@ -22,8 +22,6 @@ from inplace_magic.hazards.fixes.refused import (
     is_computed,
     is_seen_through_its_base,
     is_update,
-    taken_by_index,
-    under_inference_mode,
 )
 from inplace_magic.hazards.fixes.reorder import taken_after_the_write
 from inplace_magic.hazards.fixes.target import Fix, Written
@@ -101,7 +99,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
             "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: a view that is taken "
             "alone may be written. If not, turn {line_code} into its out-of-place form and use the result."
         ),
-        cures=Cures((flag_turned_off, taken_by_index, _not_written), (advice,)),
+        cures=Cures((flag_turned_off, _not_written), (advice,)),
     ),
     "base of several views written": _Kind(
         BASE,
@@ -131,7 +129,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
             "{line_code}."
         ),
         N_("{line} writes {tensor} in place."),
-        Cures((flag_turned_off, under_inference_mode, value_given, bound_anew), (advice,)),
+        Cures((flag_turned_off, value_given, bound_anew), (advice,)),
     ),
     "view made without recording written": _Kind(
         NO_GRAD,
