@@ -284,15 +284,11 @@ def test_the_layer_of_a_sequential_is_named_by_its_place_and_by_the_line_that_ma
     assert run(USE)[1] == ""
 
 
-def test_of_a_network_that_no_name_reaches_the_class_is_told_and_the_layer_whose_turn_it_was(
-    loaded_shell: Any, library: Path
-) -> None:
+def test_of_a_network_that_no_name_reaches_the_class_is_told(loaded_shell: Any, library: Path) -> None:
     written_to(library, MODEL.replace("kept += x", "kept = kept + x"))
     finding = first_finding(loaded_shell, USE.replace("net = Net()\nnet(", "Net()("))
     assert finding.fix == "Set `inplace=False` on the Dropout that `return kept.sum() + self.main(x).sum()` runs."
-    assert (
-        "-\t\t\tnn.Dropout(0.5, inplace=True),  # regularise" in finding.diff
-    )  # and not the other, nn.Dropout(0.5, True)
+    assert finding.diff == ""  # it can be either of two
 
 
 def test_of_a_network_that_a_loop_builds_no_line_is_patched_by_guessing(loaded_shell: Any, library: Path) -> None:

@@ -7,7 +7,6 @@ calls. Of several in one ``Sequential`` it is the one whose turn it was.
 from __future__ import annotations
 
 import ast
-from itertools import takewhile
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -99,36 +98,12 @@ def _in_the_module(write: Written) -> Edit | None:
     if not listing.whole:
         return None
     makers = [node for node in _made_in(listing.tree, write) if _flag(node)]
-    if len(makers) > 1:
-        makers = _of_the_called_one(write)
-    return not_in_place(listing, makers[0]) if len(makers) == 1 and _flag(makers[0]) else None
-
-
-def _of_the_called_one(write: Written) -> list[ast.Call]:
-    """Of several modules, those made in the assignment to what the line calls: ``self.relu`` in ``self.relu(x)``."""
-    values = write.listing.values_of(_called(write.expression))
-    if len(values) != 1:
-        return []
-    value = values[0]
-    found = [node for node in _made_in(value, write) if _flag(node)]
-    in_turn = isinstance(value, ast.Call) and (path_text(value.func) or "").endswith("Sequential")
-    return _by_turn(write, value) if len(found) > 1 and isinstance(value, ast.Call) and in_turn else found
+    return not_in_place(listing, makers[0]) if len(makers) == 1 else None
 
 
 def _called(node: ast.AST | None) -> str | None:
     """``self.relu`` of ``self.relu(x)``."""
     return path_text(node.func) if isinstance(node, ast.Call) else None
-
-
-def _by_turn(write: Written, sequential: ast.Call) -> list[ast.Call]:
-    """Return the module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
-    turns = [arg for arg in sequential.args if isinstance(arg, ast.Call) and _makes(arg, write)]
-    wrote = write.call
-    if wrote is None or len(_made_in(sequential, write)) != len(turns):
-        return []  # some of them are nested, or made in a loop
-    before = takewhile(lambda call: call.callsite == wrote.callsite, reversed(write.story.trace.calls[: wrote.index]))
-    turn = sum(call.name == wrote.name for call in before)
-    return turns[turn : turn + 1]
 
 
 def _made_in(tree: ast.AST, write: Written) -> list[ast.Call]:

@@ -28,7 +28,7 @@ from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.refusal import Refusal, RefusalKind
+from inplace_magic.record.refusal import WHY, Refusal, RefusalKind
 
 LEAF = "leaf-written"
 EXPANDED = "expanded-write-refused"
@@ -57,10 +57,6 @@ class _Kind:
     cures: Cures = field(default_factory=Cures)
 
 
-_OF_A_LEAF = N_(
-    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an operation, with "
-    "no place for its own gradient, so PyTorch refused."
-)
 _UPDATE = N_("Put {line_code} under `with torch.no_grad():`, as an update of the values.")
 _COPY = N_(
     "Write into a copy: put `{name} = {name}.clone()` before {line_code}; the gradient then flows through the copy."
@@ -77,14 +73,14 @@ _ANEW = N_(
 KINDS: Mapping[RefusalKind, _Kind] = {
     "leaf written": _Kind(
         LEAF,
-        _OF_A_LEAF,
+        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a leaf that requires grad."),
         Cures((for_a_leaf,)),
     ),
     "view of a leaf written": _Kind(
         LEAF,
-        _OF_A_LEAF,
+        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a view of a leaf that requires grad."),
         Cures((for_a_leaf,)),
@@ -113,17 +109,14 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view detached in place": _Kind(
         DETACHED,
-        N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
+        WHY["view detached in place"],
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
         N_("{line} detaches {tensor} in place, and {tensor} is a view."),
         Cures((bound_anew,)),
     ),
     "inference tensor written": _Kind(
         INFERENCE,
-        N_(
-            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-            "written outside `inference_mode`."
-        ),
+        WHY["inference tensor written"],
         N_(
             "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before "
             "{line_code}."
@@ -133,10 +126,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view made without recording written": _Kind(
         NO_GRAD,
-        N_(
-            "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot "
-            "record a write through it."
-        ),
+        WHY["view made without recording written"],
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line_code} under "
             "`torch.no_grad()` and detach the written tensor."
@@ -145,10 +135,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view of a custom function written": _Kind(
         CUSTOM,
-        N_(
-            "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer "
-            "keep right after a write, so it refused."
-        ),
+        WHY["view of a custom function written"],
         _ANEW,
         cures=Cures((flag_turned_off, value_given, bound_anew), (advice,)),
     ),
