@@ -96,7 +96,8 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
     if error is not None:
         return proof_of("not tried", words.with_error(words.ELSEWHERE, error))
     for key, code in after.items():
-        if key not in before and _on_changed_lines(key, changes):
+        cell, file, line = key[2]
+        if key not in before and any(line in lines for lines in new_lines(changes.get((cell, file), []))):
             return proof_of("refuted", Told(words.HARM, (("code", f"`{code}`"),)))
     ran = bench.run(changes)
     if ran.failure is not None:
@@ -218,8 +219,3 @@ def _keys_of(hazard: Hazard, changes: Changes) -> set[_Key]:
 
 def _line(site: Callsite, changes: Changes) -> _Line:
     return site.cell, site.file, moved(site.line, changes.get((site.cell, site.file), []))
-
-
-def _on_changed_lines(key: _Key, changes: Changes) -> bool:
-    cell, file, line = key[2]
-    return any(line in lines for lines in new_lines(changes.get((cell, file), [])))

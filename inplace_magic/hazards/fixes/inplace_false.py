@@ -97,17 +97,14 @@ def _in_the_module(write: Written) -> Edit | None:
     listing = write.listing
     if not listing.whole:
         return None
-    makers = [node for node in _made_in(listing.tree, write) if _flag(node)]
+    calls = (node for node in listing.nodes if isinstance(node, ast.Call))
+    makers = [call for call in calls if _makes(call, write) and _flag(call)]
     return not_in_place(listing, makers[0]) if len(makers) == 1 else None
 
 
 def _called(node: ast.AST | None) -> str | None:
     """``self.relu`` of ``self.relu(x)``."""
     return path_text(node.func) if isinstance(node, ast.Call) else None
-
-
-def _made_in(tree: ast.AST, write: Written) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, write)]
 
 
 def _makes(node: ast.Call, write: Written) -> bool:

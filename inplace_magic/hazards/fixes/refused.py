@@ -22,7 +22,7 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
 from inplace_magic.source.out_of_place import target_of
 from inplace_magic.source.variables import variables_bound
 
@@ -58,12 +58,8 @@ def _to_a_new_tensor(write: Written) -> Callable[[Written], Fix | None] | None:
 def _goes_on(write: Written, path: str) -> bool:
     """True if a written view is computed with afterwards: ``flat = leaf.view(-1, 4)`` is, ``row = leaf[0]``, through
     which values are set, is not."""
-    return any(not _is_printed(write.listing, node) for node in write.loads_after(path))
-
-
-def _is_printed(listing: Listing, node: ast.expr) -> bool:
-    calls = (above for above in listing.around(node) if isinstance(above, ast.Call))
-    return any(path_text(call.func) == "print" for call in calls)
+    calls = ([each for each in write.listing.around(n) if isinstance(each, ast.Call)] for n in write.loads_after(path))
+    return any(all(path_text(call.func) != "print" for call in around) for around in calls)
 
 
 def _bound_anew_where_the_leaf_may_go(write: Written) -> Fix | None:
