@@ -36,15 +36,11 @@ def explain_not_scalar(failure: Failure) -> Answer:
     unreduced = _without_reduction(made, history, frame)
     shape = shape_of(tensor) if tensor is not None else None
     real = "real scalar" not in failure.text and "complex" not in failure.text.lower()
+    what = _("{line} runs backward from {tensor}, whose shape is {shape}.")
+    what = what if real else _("{line} runs backward from {tensor}, which is complex.")
     return words.answer(
         failure,
-        _("{line} runs backward from {tensor}, which is complex.").format(
-            line=words.spot(failure.place), tensor=words.called(root)
-        )
-        if not real
-        else _("{line} runs backward from {tensor}, whose shape is {shape}.").format(
-            line=words.spot(failure.place), tensor=words.called(root), shape=shape or _("unknown")
-        ),
+        what.format(line=words.spot(failure.place), tensor=words.called(root), shape=shape or _("unknown")),
         _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
         _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
         if unreduced
