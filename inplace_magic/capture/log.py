@@ -10,7 +10,7 @@ from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
 from inplace_magic.capture.records import Observation
 from inplace_magic.record.autograd import AddedTo, Backward, IdleStep, Registration
-from inplace_magic.record.events import Dropped
+from inplace_magic.record.events import Dropped, UnseenWrite
 from inplace_magic.record.names import KeptByHook
 
 RawCall = tuple[Any, ...]
@@ -119,10 +119,8 @@ class Log:
             version: as it is now.
             site: number of the place that looks.
         """
-        beside = self.beside.others()
-        self.unseen.append(
-            RawUnseenWrite(counter.serial, tensor, counter.version, version, self.begun, counter.seen_at, site, beside)
-        )
+        write = UnseenWrite(counter.serial, counter.version, version, self.begun, beside=self.beside.others())
+        self.unseen.append((write, tensor, counter.seen_at, site))
 
     def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
         """Notes to which gradients the backward of a call added."""

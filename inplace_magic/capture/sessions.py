@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_magic.capture.frames import imported
 from inplace_magic.capture.stepping_aside.late_imports import LateImports
-from inplace_magic.errors import InplaceMagicError
+from inplace_magic.errors import InplaceMagicError, error_text
 from inplace_magic.language import _
 from inplace_magic.record import blindness
 from inplace_magic.record.options import WatchOptions
@@ -159,13 +159,13 @@ class Sessions:
         ended it, else of the one which it called more often, and a sentence on the other."""
         about_paddle = self._is_about_paddle(error)
         other = self._torch if about_paddle else self._paddle
-        told = None
+        text, refusal = None if error is None else error_text(error), None
         if self._paddle is not None and about_paddle:
             trace = self._paddle.trace(sources=sources, namespace=namespace)
-            told = None if error is None else self._paddle.refused(error)
+            refusal = self._paddle.refusal_of(text)
         elif self._torch is not None:
             trace = self._torch.trace(sources=sources, namespace=namespace, error=error, last=last)
-            told = None if error is None else self._torch.refused(error)
+            refusal = self._torch.refusal_of(text)
         else:
             trace = Trace(level=self.options.level)
         unseen = trace.blindness
@@ -173,7 +173,6 @@ class Sessions:
             unseen = (blindness.TWO_FRAMEWORKS.format(count=f"{other.recorded:,}"), *unseen)
         if self._too_old is not None:
             unseen = (blindness.PADDLE_TOO_OLD.format(file=self._too_old), *unseen)
-        text, refusal = (None, None) if told is None else told
         return replace(
             trace,
             error=text,
@@ -188,7 +187,8 @@ class Sessions:
         if self._paddle is None or self._torch is None:
             return self._paddle is not None
         if error is not None and self._paddle.recorded and self._torch.recorded:
-            explained = self._paddle.refused(error)[1] is not None
-            if explained != (self._torch.refused(error)[1] is not None):
+            text = error_text(error)
+            explained = self._paddle.refusal_of(text) is not None
+            if explained != (self._torch.refusal_of(text) is not None):
                 return explained
         return self._paddle.recorded > self._torch.recorded

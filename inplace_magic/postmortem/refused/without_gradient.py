@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inplace_magic.capture.torch.describe import gradient
-from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
+from inplace_magic.capture.torch.hooks.global_hooks import parameters_held
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
