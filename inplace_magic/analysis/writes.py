@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -111,6 +112,17 @@ class Writes(Backwards, KnownNames):
         while inner is not None and inner.parent is not None and inner.parent != call.index:
             inner = self.calls.get(inner.parent)
         return inner is not None and inner.parent is not None
+
+    def view_of(self, tensor: int, before: int) -> CallEvent | None:
+        """Return the call before another one that took a tensor as a view of another tensor."""
+        return next(self.views_back(tensor, before), None)
+
+    def views_back(self, tensor: int, before: int) -> Iterator[CallEvent]:
+        """Yield the call before another one that took a tensor as a view, the call that took what that is a view of as
+        one, and so on."""
+        while (made := self.innermost_new(tensor, before)) is not None and made.kind == "view" and made.inputs:
+            yield made
+            tensor, before = made.inputs[0].tensor, made.index
 
     @cached_property
     def _made(self) -> dict[int, CallEvent]:

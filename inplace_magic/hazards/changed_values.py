@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis import put_back
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Calls, Found, Row
+from inplace_magic.hazards.rule import Calls, Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, TensorMetadata
@@ -93,7 +93,7 @@ PAST_AUTOGRAD = Row(
     "saved-values-changed",
     "warning",
     written_past_autograd,
-    Calls(write="write", read="read"),
+    Calls(write="write"),
     message=N_(
         "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
         "write. Backward continues to {node} as if the write had not happened: the old values get the gradient of the "

@@ -14,7 +14,7 @@ from operator import attrgetter
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.row import Calls, Event, Found, Row
+from inplace_magic.hazards.rule import Calls, Event, Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped_by
@@ -76,7 +76,7 @@ KEPT_BY_CTX = Row(
     "saved-values-changed",
     "silent",
     kept_by_ctx,
-    Calls(write="write", read="read", saved="kept"),
+    Calls(write="write", saved="kept"),
     message=N_(
         "{tensor} was overwritten by {write} after `{function}.forward` had read it ({kept_place}). "
         "`{function}.backward` reads it again, in {read}, and sees the new values: it was not kept by "

@@ -17,7 +17,7 @@ from inplace_magic.language import _
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.rerun.backwards import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.flops import Counts, counting
-from inplace_magic.rerun.free_memory import too_little_room
+from inplace_magic.rerun.memory import too_little_room
 from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
 from inplace_magic.rerun.settings import cuda_is_used, same_settings

@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import array_copied
 from inplace_magic.hazards.references.slots import read_parts, runs_again
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped

@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
@@ -159,7 +159,7 @@ RULES = rules_of(
         "overwritten-unread",
         "warning",
         overwritten_unread,
-        Calls(write="line", origin="earlier"),
+        Calls(origin="earlier"),
         message=N_(
             "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
             "are lost. PyTorch gives no error."

@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -199,7 +199,7 @@ RULES = rules_of(
         "write-lost",
         "silent",
         write_lost,
-        Calls(write="line", origin="made"),
+        Calls(origin="made"),
         message=N_(
             "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
             "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."
@@ -215,7 +215,6 @@ RULES = rules_of(
         "result-thrown-away",
         "silent",
         result_thrown_away,
-        Calls(write="line"),
         message=N_(
             "{line} makes a new tensor that nothing uses: `{operation}` leaves {tensor} unchanged. PyTorch "
             "gives no error."
@@ -229,7 +228,6 @@ RULES = rules_of(
         "rebound-lost",
         "silent",
         rebound_lost,
-        Calls(write="line"),
         message=N_(
             "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a name "
             "writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no error."

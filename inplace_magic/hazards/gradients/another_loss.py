@@ -11,7 +11,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import cleared_before_the_backward
 from inplace_magic.hazards.gradients.sequences import Match, sequence
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 

@@ -14,7 +14,7 @@ from inplace_magic.analysis.gradients import GradientEvent, History
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import cleared_after_the_step
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -170,7 +170,7 @@ RULES = rules_of(
         "gradient-scaled-early",
         "silent",
         sequence("a[^acmsx]*(?P<line>x)[^acms]*(?P<backward>a)[^cms]*s", of_new_numbers),
-        Calls(write="line", read="backward"),
+        Calls(read="backward"),
         message=N_(
             "{line} scales {gradient} before its sum is complete: {backward} adds to it afterwards, so the "
             "gradients of the backwards are scaled differently. PyTorch gives no error."
@@ -185,7 +185,7 @@ RULES = rules_of(
         "gradient-edited-late",
         "warning",
         edited_late,
-        Calls(write="line", origin="step"),
+        Calls(origin="step"),
         message=N_(
             "{line} changes {gradient} after {step} has used it, and a clearing follows before anything reads "
             "it: the change has no effect. PyTorch gives no error."
@@ -196,7 +196,7 @@ RULES = rules_of(
         "gradient-edited-by-step",
         "warning",
         edited_by_step,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_(
             "{write} added to {gradient} for its step before {read} reads it: the values are no longer those "
             "that backward left. PyTorch gives no error."

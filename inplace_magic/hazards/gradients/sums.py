@@ -15,7 +15,7 @@ from itertools import pairwise
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import moved_below_the_step
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite

@@ -8,7 +8,7 @@ from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.notes import note
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_, bytes_of
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
@@ -56,7 +56,6 @@ RULES = rules_of(
         CODE,
         "info",
         cloned_first,
-        Calls(write="line"),
         message=N_(
             "{line} writes {tensor} in place, and saved no memory: the gradient of {function} needs the old values, so "
             "PyTorch cloned them first and keeps the clone ({size}) for backward."

@@ -10,7 +10,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.notes import note
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import _, bytes_of
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -94,4 +94,4 @@ def _note(story: Story, found: list[_Kept], nbytes: int, count: int) -> Hazard:
     )
 
 
-RULE = Rule(check)
+RULE = Rule(CODE, "info", check, {CODE: Cures()})

@@ -10,13 +10,14 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from inplace_magic.analysis.overlap import (
+    VIEWS_OF_VIEWS,
     may_meet,
     reads_what_it_writes,
     region_of,
     repeating,
-    views_back,
     writes_one_element_twice,
 )
 from inplace_magic.analysis.story import Story
@@ -26,7 +27,7 @@ from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.new_tensor import cloned_first, made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -163,19 +164,21 @@ def _expanded_around(
 ) -> tuple[TensorMetadata, int] | None:
     """Return the tensor in which an element stands for several positions, and the row of it that the written one is a
     part of."""
-    for tensor, view in views_back(story, mutation.tensor, call.index):
+    part = mutation.tensor
+    for view in islice(story.views_back(part, call.index), VIEWS_OF_VIEWS):
         if view.inputs[0].storage != mutation.storage:
             return None
         whole = region_of(view.inputs[0])
         if whole is not None and math.prod(whole.shape) > math.prod(region.shape) and writes_one_element_twice(whole):
-            return view.inputs[0], tensor
+            return view.inputs[0], part
+        part = view.inputs[0].tensor
     return None
 
 
 def _is_kept_up(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
     """True if what lies below an expanded tensor is written by itself as well, since that was taken of it: whoever does
     so knows them to be one."""
-    views = [view for _tensor, view in views_back(story, whole.tensor, call.index)]
+    views = [*islice(story.views_back(whole.tensor, call.index), VIEWS_OF_VIEWS)]
     below = {view.inputs[0].tensor for view in views}
     return bool(views) and any(
         write.at > views[0].index and write.mutation is not None and write.mutation.tensor in below
@@ -203,7 +206,6 @@ RULES = rules_of(
         "overlapping-write",
         "silent",
         reads_other_elements,
-        Calls(write="line"),
         message=N_(
             "{line} writes {tensor} while it reads other elements of the same memory: an element may hold its new "
             "value before it is read. PyTorch gives no error; the result depends on the order in which the kernel "
@@ -216,7 +218,6 @@ RULES = rules_of(
         "out-is-input",
         "silent",
         reads_more_than_once,
-        Calls(write="line"),
         message=N_(
             "{line} writes its result into {tensor} while it still reads {tensor}: elements that it needs later are "
             "overwritten. PyTorch gives no error."
@@ -229,7 +230,7 @@ RULES = rules_of(
         "expanded-tensor-written",
         "silent",
         expanded_written,
-        Calls(write="line", origin="origin"),
+        Calls(origin="origin"),
         message=N_(
             "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
             "({origin_code}, {place}): all of them changed."

@@ -18,7 +18,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.overlap.swapped import copy_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.places import Callsite
@@ -156,7 +156,6 @@ RULES = rules_of(
         "operand-overwritten-first",
         "warning",
         operand_overwritten_first,
-        Calls(write="line"),
         message=N_(
             "{first} overwrote `{name}` before {line} reads it in the argument of its last call: Python evaluates a "
             "chain from left to right, so the argument is computed from the new values. PyTorch gives no error."
@@ -167,7 +166,6 @@ RULES = rules_of(
         "row-overwritten-first",
         "silent",
         row_overwritten_first,
-        Calls(write="line"),
         message=N_(
             "{line} copies a part of {tensor} that an earlier pass of the line had overwritten, so the copied "
             "values are not those from when the loop began. PyTorch gives no error."
@@ -180,7 +178,7 @@ RULES = rules_of(
         "view-overwritten-unread",
         "warning",
         view_overwritten_unread,
-        Calls(write="write", read="read", origin="taken"),
+        Calls(write="write", origin="taken"),
         message=N_(
             "{taken} took {view} before {write} overwrote it, but {view} is a view, not a copy: {read} reads "
             "the new values, and nothing read the old ones. PyTorch gives no error."

@@ -10,7 +10,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import expression_copied
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 

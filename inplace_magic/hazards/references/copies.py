@@ -11,16 +11,17 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inplace_magic.analysis.ledger import owners_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import level_of, owners_of
+from inplace_magic.hazards.references.names import level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.listing import LOOPS, texts
-from inplace_magic.source.operands import operands_given
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import mentions

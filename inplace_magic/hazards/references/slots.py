@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
+from inplace_magic.analysis.ledger import Owned, owners_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import Owned, is_on, is_said_to_be_one, level_of, owners_of
+from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding

@@ -10,7 +10,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.fixes.reorder import reordered
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
@@ -135,7 +135,7 @@ RULES = rules_of(
         CODE,
         "silent",
         from_outside,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_(
             "{write} overwrote {tensor} after {first} had read it in a checkpointed function. Backward runs the "
             "function again, with the new values, and computes the gradient from these. PyTorch gives no error."

@@ -275,7 +275,7 @@ def _fix(kind: _Kind, call: CallEvent, made: CallEvent | None, base: str | None)
 def _rule(name: str, *codes: str) -> Rule:
     """Return the rule of the kinds that one page explains."""
     cures = {kind.code: kind.cures for kind in KINDS.values() if kind.code in codes}
-    return Rule(partial(_check, frozenset(codes)), cures, code=name, severity="error")
+    return Rule(name, "error", partial(_check, frozenset(codes)), cures)
 
 
 RULES = (

@@ -11,8 +11,7 @@ from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, Change, first_ch
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import of_saved, step_advice
 from inplace_magic.hazards.kept_by_ctx import KEPT_BY_CTX
-from inplace_magic.hazards.row import findings
-from inplace_magic.hazards.rule import Cures, Rule
+from inplace_magic.hazards.rule import Cures, Rule, findings
 from inplace_magic.language import _, sentences
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation
@@ -160,4 +159,4 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
     return _("Do not write through `.data`: write into a clone, or make a new tensor.")
 
 
-RULE = Rule(check, {CODE: Cures((of_saved.version_kept,), (step_advice.advice,))})
+RULE = Rule(CODE, "silent", check, {CODE: Cures((of_saved.version_kept,), (step_advice.advice,))})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
@@ -76,7 +76,7 @@ RULES = rules_of(
         "updated-again",
         "silent",
         updated_again,
-        Calls(write="line", also="again"),
+        Calls(also="again"),
         message=N_(
             "{line} updates {tensor} in the forward, and again when {backward} recomputes the function for its "
             "activations: each batch counts twice. PyTorch gives no error."
