@@ -55,41 +55,13 @@ _MOST_REGISTRATIONS = 10_000
 _T = TypeVar("_T")
 
 
-class Log:
-    """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
+class Faults:
+    """What failed in steps of ours, and was contained."""
 
     def __init__(self) -> None:
-        self.begun = 0
-        """How many calls have begun."""
-        self.calls: list[RawCall] = []
-        self.ops: list[RawOp] = []
-        self.forgotten_ops = 0
-        self.older_ops: Sequence[int] = ()
-        """Numbers of the first ones in `ops`, where others between them were forgotten."""
-        self.dropped: dict[int, Dropped] = {}
-        """Values that a call's write did not keep, by its number."""
-        self.uncertain: set[int] = set()
-        """Numbers of the calls that may not have written what they are known to write."""
-        self.kept: list[KeptByHook] = []
-        self.backwards: list[Backward] = []
-        self.idle_steps: list[tuple[int | None, IdleStep]] = []
-        """Each with the number of its place, as the next ones."""
-        self.registrations: list[tuple[int | None, Registration]] = []
-        self.unseen: list[RawUnseenWrite] = []
-        self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []
-        self.repeats: dict[int, int] = {}
-        """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
-        self.light = 0
-        """How many these are, with those of rows that are kept no longer."""
-        self.forgotten = 0
-        """Number of discarded calls."""
-        self.beside = Beside()
         self.no_room = False
         """Whether calls went unrecorded because the user's recursion had used up the stack."""
-        self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
-        """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
-        where that is counted."""
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""
@@ -109,6 +81,41 @@ class Log:
         except Exception as fault:  # containment: whatever fails in here, the user's program goes on
             self.fault(doing, fault)
         return None
+
+
+class Log(Faults):
+    """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = 0
+        """How many calls have begun."""
+        self.calls: list[RawCall] = []
+        self.ops: list[RawOp] = []
+        self.forgotten_ops = 0
+        self.older_ops: Sequence[int] = ()
+        """Numbers of the first ones in `ops`, where others between them were forgotten."""
+        self.dropped: dict[int, Dropped] = {}
+        """Values that a call's write did not keep, by its number."""
+        self.uncertain: set[int] = set()
+        """Numbers of the calls that may not have written what they are known to write."""
+        self.kept: list[KeptByHook] = []
+        self.backwards: list[Backward] = []
+        self.idle_steps: list[tuple[int | None, IdleStep]] = []
+        """Each with the number of its place, as the next ones."""
+        self.registrations: list[tuple[int | None, Registration]] = []
+        self.unseen: list[RawUnseenWrite] = []
+        self.foreign: list[RawForeignWrite] = []
+        self.repeats: dict[int, int] = {}
+        """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
+        self.light = 0
+        """How many these are, with those of rows that are kept no longer."""
+        self.forgotten = 0
+        """Number of discarded calls."""
+        self.beside = Beside()
+        self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
+        """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
+        where that is counted."""
 
     def note_unseen(self, counter: Any, tensor: int, version: int | None, site: int | None) -> None:
         """Notes that a version moved since it was last looked at, by a write that nobody saw.

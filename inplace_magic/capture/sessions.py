@@ -15,6 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.capture.frames import imported
+from inplace_magic.capture.log import Faults
 from inplace_magic.capture.stepping_aside.late_imports import LateImports
 from inplace_magic.errors import InplaceMagicError, error_text
 from inplace_magic.language import _
@@ -43,7 +44,7 @@ class Sessions:
         self._place: tuple[Any, ...] | None = None
         """Where the watched block is, while it runs."""
         self._thread = 0
-        self._faults: list[str] = []
+        self._faults = Faults()
         self._too_old: str | None = None
         self._late = (LateImports(("torch",), self._begin_torch), LateImports(("paddle",), self._begin_paddle))
 
@@ -115,25 +116,19 @@ class Sessions:
 
     def _begin_paddle(self) -> None:
         """Never raises: a fault of ours with Paddle leaves the block, and what is seen of PyTorch, as they are."""
-        if self._place is None or threading.get_ident() != self._thread or imported("paddle") is None:
-            return
-        try:
-            if self._paddle is None:
-                from inplace_magic.capture.paddle.session import PaddleSession, can_be_watched
+        if self._place is not None and threading.get_ident() == self._thread and imported("paddle") is not None:
+            self._faults.contained("beginning to watch Paddle", self._start_paddle, self._place)
 
-                if not can_be_watched():
-                    self._too_old = str(sys.modules["paddle"].__version__)
-                    return
-                self._paddle = PaddleSession(self.options)
-            if not self._paddle.active:
-                self._paddle.start(*self._place)
-        except Exception as fault:  # containment
-            line = (
-                f"inplace_magic could not watch Paddle ({type(fault).__name__}: {fault}); the cell was not affected. "
-                "Please report it."
-            )
-            if line not in self._faults:
-                self._faults.append(line)
+    def _start_paddle(self, place: tuple[Any, ...]) -> None:
+        if self._paddle is None:
+            from inplace_magic.capture.paddle.session import PaddleSession, can_be_watched
+
+            if not can_be_watched():
+                self._too_old = str(sys.modules["paddle"].__version__)
+                return
+            self._paddle = PaddleSession(self.options)
+        if not self._paddle.active:
+            self._paddle.start(*place)
 
     def live(self) -> LiveTensors | None:
         """Weak references to the recorded tensors that are alive now; None where there are none to be had."""
@@ -180,7 +175,7 @@ class Sessions:
             cell=cell,
             source=tuple(source.splitlines()),
             blindness=unseen,
-            faults=(*trace.faults, *(() if other is None else other.faults), *self._faults),
+            faults=(*trace.faults, *(() if other is None else other.faults), *self._faults.faults),
         )
 
     def _is_about_paddle(self, error: BaseException | None = None) -> bool:
