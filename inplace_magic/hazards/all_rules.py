@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from inplace_magic.hazards.arrays import array_shares_memory, buffer_gathered
 from inplace_magic.hazards.dead import dropped, overwritten, unread
-from inplace_magic.hazards.gradients import another_loss, history, sequences, shared, steps, sums, unarrived
+from inplace_magic.hazards.gradients import history, sequences, shared, steps, sums, unarrived
 from inplace_magic.hazards.handed import argument_written, default_argument_written
 from inplace_magic.hazards.notes import graph_grows, in_place_saved_nothing, kept_by_the_graph
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
@@ -53,7 +53,6 @@ RULES: tuple[Rule, ...] = (
     *run_again.RULES,
     *buffer_gathered.RULES,
     *sequences.RULES,
-    *another_loss.RULES,
     *sums.RULES,
     *steps.RULES,
     *unarrived.RULES,
