@@ -13,14 +13,15 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import array_copied
-from inplace_magic.hazards.references.slots import read_parts, runs_again
+from inplace_magic.hazards.references.slots import names, read_parts
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS
+from inplace_magic.source.spots import Spot, spot_of
 
 _FIRST = 20
 """Arrays of one memory that are held against each other."""
@@ -45,10 +46,10 @@ def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
     if wrote is None or first is None or second is None or region is None or region != region_of(newer.inputs[0]):
         return None
     (site, name), (later, other) = first, second
-    listing = whole_listing(story.trace, later)
-    if name == other or listing is None or not later.same_run(site):
+    spot, kept = spot_of(story.trace, later), spot_of(story.trace, site)
+    if name == other or spot is None or kept is None or not later.same_run(site):
         return None
-    return name if _subtracts(listing, later, {name, other}) and not _bound_anew(listing, site, name) else None
+    return name if _subtracts(spot, {name, other}) and not _bound_anew(kept, name) else None
 
 
 def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
@@ -60,29 +61,26 @@ def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
     return site, names[0]
 
 
-def _subtracts(listing: Listing, below: Callsite, names: set[str]) -> bool:
+def _subtracts(spot: Spot, both: set[str]) -> bool:
     """True if a line below takes the difference of the two."""
-    statement = listing.statement_at(below)
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Sub)
-        and node.lineno > below.line
-        and {expressions.path_text(node.left), expressions.path_text(node.right)} == names
-        for node in (ast.walk(listing.scope_of(statement)) if statement is not None else ())
+        and node.lineno > spot.statement.lineno
+        and {expressions.path_text(node.left), expressions.path_text(node.right)} == both
+        for node in ast.walk(spot.scope)
     )
 
 
-def _bound_anew(listing: Listing, site: Callsite, name: str) -> bool:
+def _bound_anew(spot: Spot, name: str) -> bool:
     """True if the older name got something else, as in ``before = before.copy()``."""
-    statement = listing.statement_at(site)
-    bound = (
-        expressions.path_text(part)
-        for node in (ast.walk(listing.scope_of(statement)) if statement is not None else ())
-        if node is not statement and isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
+    return any(
+        expressions.path_text(part) == name
+        for node in ast.walk(spot.scope)
+        if node is not spot.statement and isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for part in ast.walk(target)
     )
-    return name in bound
 
 
 CODE = "array-shares-memory"
@@ -95,28 +93,27 @@ def array_shares_memory(story: Story) -> Iterator[Found]:
     given = [call for call in story.doing("gives array") if call.inputs]
     first: dict[tuple[Callsite | None, int | None], CallEvent] = {}
     for call in given:
-        listing = whole_listing(story.trace, call.callsite)
         before = first.setdefault((call.callsite, call.inputs[0].storage), call)
-        kept = _kept_in(listing, call.callsite) if listing is not None and before is not call else None
+        spot = spot_of(story.trace, call.callsite) if before is not call else None
+        kept = _kept_in(spot, call.callsite) if spot is not None else None
         write = _written_between(story, before, call.index) if kept is not None else None
-        if listing is not None and kept is not None and write is not None and _read_below(listing, call.callsite, kept):
+        if spot is not None and kept is not None and write is not None and _read_below(spot, kept):
             yield _found(story, call, write, kept)
     known = (call for call in given if call.error is None and call.inputs[0].storage is not None)
     yield from subtracted(story, grouped((call.inputs[0].storage, call) for call in known))
 
 
 def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:
-    writes = story.writes_to_memory(before.inputs[0].storage)
-    return next((write for write in writes if before.index < write.at < end and write.site is not None), None)
+    writes = story.writes_between(before.inputs[0].storage, before.index, end)
+    return next((write for write in writes if write.site is not None), None)
 
 
-def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
+def _kept_in(spot: Spot, site: Callsite | None) -> str | None:
     """Return the list or dict into which a statement that runs again puts the array itself."""
-    node = listing.expression_at(site) if site is not None else None
-    statement = listing.statement_at(site) if site is not None else None
-    if node is None or statement is None or not runs_again(listing, statement):
+    node = spot.listing.expression_at(site) if site is not None else None
+    if node is None or not any(isinstance(around, (*LOOPS, *FUNCTIONS)) for around in spot.around):
         return None
-    above = listing.parents.get(node)
+    above = spot.listing.parents.get(node)
     if isinstance(above, ast.Call) and node in above.args and isinstance(above.func, ast.Attribute):
         return expressions.path_text(above.func.value) if above.func.attr in _STORING else None
     target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
@@ -125,17 +122,14 @@ def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
     return expressions.path_text(target.value)
 
 
-def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
+def _read_below(spot: Spot, name: str) -> bool:
     """True if a later line of the cell, or of the function, reads the list."""
     last = name.rpartition(".")[2]
-    for statement in listing.nodes:
-        if isinstance(statement, ast.stmt) and site is not None and statement.lineno > site.line:
+    for statement in spot.listing.nodes:
+        if isinstance(statement, ast.stmt) and statement.lineno > spot.statement.lineno:
             heads = [statement.iter] if isinstance(statement, ast.For) else []
-            for node in (inner for part in (*heads, *read_parts(statement)) for inner in ast.walk(part)):
-                if (isinstance(node, ast.Name) and node.id == last) or (
-                    isinstance(node, ast.Attribute) and node.attr == last
-                ):
-                    return True
+            if any(names(node, last) for part in (*heads, *read_parts(statement)) for node in ast.walk(part)):
+                return True
     return False
 
 

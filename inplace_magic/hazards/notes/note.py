@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
+from operator import itemgetter
 
 LEAST_BYTES = 2**20
 """Memory below this is not worth a note: the small tensors of a lesson stay quiet."""
@@ -21,9 +23,6 @@ def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:
         moves.append((first, 1, nbytes))
         if ended is not None:
             moves.append((ended, -1, -nbytes))
-    most, count, held, pieces = 0, 0, 0, 0
-    for _at, more, nbytes in sorted(moves):  # at the same call, what goes goes first
-        held, pieces = held + nbytes, pieces + more
-        if held > most:
-            most, count = held, pieces
-    return most, count
+    moves.sort()  # at the same call, what goes goes first
+    held, pieces = (accumulate(move[part] for move in moves) for part in (2, 1))
+    return max(zip(held, pieces, strict=True), key=itemgetter(0), default=(0, 0))

@@ -87,11 +87,9 @@ def _read_at_another_version(
     for before, after in zip(first.inputs, again.inputs, strict=False):
         if before.tensor != after.tensor or before.tensor in own or before.version == after.version:
             continue
-        for write in story.writes_to_memory(before.storage):
-            if not first.index < write.at < backward or write.site is None:
-                continue
+        for write in story.writes_between(before.storage, first.index, backward):
             inside = write.call is not None and _place(write.call) in places
-            if not inside and _changed(write.mutation):
+            if write.site is not None and not inside and _changed(write.mutation):
                 yield before, write
                 break
 
