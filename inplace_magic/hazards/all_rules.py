@@ -9,7 +9,7 @@ from inplace_magic.hazards.arrays import array_shares_memory, buffer_gathered
 from inplace_magic.hazards.dead import dropped, overwritten, unread
 from inplace_magic.hazards.gradients import history, sequences, shared, steps, sums, unarrived
 from inplace_magic.hazards.handed import argument_written, default_argument_written
-from inplace_magic.hazards.notes import graph_grows, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import graph_grows, memory
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, swapped
 from inplace_magic.hazards.rule import Rule
@@ -75,8 +75,7 @@ RULES: tuple[Rule, ...] = (
     *argument_written.RULES,
     *compared.RULES,
     *refused.RULES,
-    *in_place_saved_nothing.RULES,
-    kept_by_the_graph.RULE,
+    *memory.RULES,
 )
 
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
+from inplace_magic.hazards.notes.memory import SAVED_NOTHING
 from inplace_magic.language import _, listed
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import numbers_of, refuse_strangers, right, succeeded, wrong

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
-from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
+from inplace_magic.hazards.notes.memory import SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import numbers_of, refuse_strangers, right, succeeded, wrong
