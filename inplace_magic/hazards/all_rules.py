@@ -15,7 +15,6 @@ from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, swapped
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
     graph_used_twice,
-    recomputed_with_other_values,
     refused,
     saved_tensor_overwritten,
     saved_values_changed,
@@ -42,7 +41,6 @@ RULES: tuple[Rule, ...] = (
     saved_values_changed.RULE,
     graph_used_twice.RULE,
     *graph_grows.RULES,
-    *recomputed_with_other_values.RULES,
     *in_one_call.RULES,
     *swapped.RULES,
     *in_turn.RULES,
