@@ -5,7 +5,6 @@ A new rule is a module with its rows, or its check and its cures, and one entry 
 
 from __future__ import annotations
 
-from inplace_magic.hazards.arrays import array_shares_memory, buffer_gathered
 from inplace_magic.hazards.dead import dropped, overwritten, unread
 from inplace_magic.hazards.gradients import history, sequences, shared, steps, sums, unarrived
 from inplace_magic.hazards.handed import argument_written, default_argument_written
@@ -27,6 +26,7 @@ from inplace_magic.hazards.shared import (
 )
 from inplace_magic.hazards.stale import (
     alias_written,
+    array_shares_memory,
     dataset_item_edited,
     decisions,
     initial_value_written,
@@ -49,7 +49,6 @@ RULES: tuple[Rule, ...] = (
     *dropped.RULES,
     *overwritten.RULES,
     *run_again.RULES,
-    *buffer_gathered.RULES,
     *sequences.RULES,
     *sums.RULES,
     *steps.RULES,

@@ -194,7 +194,7 @@ def _only_moved(step: CallEvent) -> int | None:
 
 def _changes(call: CallEvent) -> bool:
     """True if a write changed numbers, as far as is known: clipping multiplies by 1 where it need not."""
-    return any(write.values_before is None or write.values_before != write.values_after for write in call.mutations)
+    return not all(write.changed_nothing for write in call.mutations)
 
 
 RULES = rules_of(

@@ -39,7 +39,8 @@ def _normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
     """True if a write belongs to the normalisation of stored data that a model is trained on."""
     if after.storage is None or after.is_trainable or not _comes_round(story, call, after.storage):
         return False
-    return _only_normalised(story, after.storage) and _through_a_model(story, after)
+    trained_on = any(each.modules and each.grad_enabled for each in story.given_to.get(after.tensor, ()))
+    return trained_on and _only_normalised(story, after.storage)
 
 
 def _edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
@@ -96,11 +97,6 @@ def _only_normalised(story: Story, storage: int) -> bool:
     return any(call.does("subtracts or divides") for call, _mutation in writes)
 
 
-def _through_a_model(story: Story, after: TensorMetadata) -> bool:
-    """True if the written tensor goes into a module's ``forward``."""
-    return any(call.modules and call.grad_enabled for call in story.given_to.get(after.tensor, ()))
-
-
 CODE = "dataset-item-edited"
 
 
@@ -116,7 +112,7 @@ def item_edited(story: Story) -> Iterator[Found]:
         fetched = site is not None and is_fetched(site)
         if site is None or not (fetched or story.bindings.written_path(call, mutation.tensor)):
             continue  # as nearly all that library code writes
-        if mutation.values_before is not None and mutation.values_before == mutation.values_after:
+        if mutation.changed_nothing:
             continue  # set right once and for all
         if not builds_on_itself(story, call, mutation):
             continue

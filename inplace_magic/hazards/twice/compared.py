@@ -95,8 +95,7 @@ def _left_alone(write: Write, compared: TensorMetadata) -> bool:
     a network that loads its own state."""
     if write.call is None or write.mutation is None:
         return False
-    before = write.mutation.values_before
-    same = copies_onto_itself(write.call) or (before is not None and before == write.mutation.values_after)
+    same = copies_onto_itself(write.call) or write.mutation.changed_nothing
     return same or not may_meet(write.reach, region_of(compared))
 
 

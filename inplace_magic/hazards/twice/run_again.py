@@ -92,14 +92,10 @@ def _read_at_another_version(
             continue
         for write in story.writes_between(before.storage, first.index, backward):
             inside = write.call is not None and _place(write.call) in places
-            if write.site is not None and not inside and _changed(write.mutation):
+            same = write.mutation is not None and write.mutation.changed_nothing
+            if write.site is not None and not inside and not same:
                 yield before, write
                 break
-
-
-def _changed(mutation: Mutation | None) -> bool:
-    """True if a write can have changed values: of small tensors they are known."""
-    return mutation is None or mutation.values_before is None or mutation.values_before != mutation.values_after
 
 
 def _overwritten_inside(

@@ -1,6 +1,9 @@
 """A NumPy array was kept as a record of a tensor, and torch then wrote the tensor: the record shows the new values.
 
 In ``before = x.numpy(); x += 1; after = x.numpy()`` the difference of the two is zero.
+
+Tensors that were taken one after the other from one array, which somebody filled anew each time, all show its last
+values as well.
 """
 
 from __future__ import annotations
@@ -14,9 +17,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import array_copied
 from inplace_magic.hazards.references.slots import names, read_parts
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, ForeignWrite, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -140,6 +143,39 @@ def _found(story: Story, call: CallEvent, write: Write, kept: str) -> Found:
     return Found({"line": call, "write": write}, tensor, name, {"kept": kept, "array": array})
 
 
+def buffer_gathered(story: Story) -> Iterator[Found]:
+    """Yield the lines that take such tensors."""
+    foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
+    for call in story.doing("gathers") if foreign else ():
+        for storage, tensors in _alike(call).items() if call.error is None else ():
+            met = sorted(story.first_seen(tensor) for tensor in tensors)
+            between = (write for write in story.foreign_writes.get(storage, ()) if met[0] < write.noticed <= met[-1])
+            write = next(between, None)
+            if write is not None:
+                yield _gathered(story, call, tensors, write)
+
+
+def _alike(call: CallEvent) -> dict[int, list[int]]:
+    """By memory, the tensors of a call that are the same elements of it, where there are several."""
+    found: dict[tuple[int, Region | None], dict[int, None]] = {}
+    for meta in call.inputs:
+        if meta.storage is not None:
+            found.setdefault((meta.storage, region_of(meta)), {})[meta.tensor] = None
+    return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
+
+
+def _gathered(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Found:
+    maker = story.innermost_new(tensors[-1], call.index)
+    words: dict[str, object] = {"count": len(tensors)}
+    if maker is None:
+        words["taken"] = _("what gave them")
+    if write.callsite is None:
+        words["writer"] = _("code outside PyTorch")
+    writer = Write(None, None, write.noticed, site=write.callsite)
+    calls: dict[str, Event | None] = {"writer": writer, "line": call, "taken": maker}
+    return Found(calls, variable=write.names[0] if write.names else None, words=words)
+
+
 RULES = rules_of(
     Row(
         CODE,
@@ -152,5 +188,16 @@ RULES = rules_of(
         ),
         fix=N_("Keep a copy: append `.copy()` to {array}."),
         ways=(array_copied,),
+    ),
+    Row(
+        "buffer-gathered",
+        "warning",
+        buffer_gathered,
+        Calls(write="writer", read="line", origin="taken"),
+        message=N_(
+            "{line} joins {count} tensors that share one memory: {taken} copied nothing, and {writer} filled "
+            "the memory again in between, so all of them show its last values. PyTorch gives no error."
+        ),
+        fix=N_("Copy the values when you take them: `torch.tensor(array)`, or append `.clone()`."),
     ),
 )
