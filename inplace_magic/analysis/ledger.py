@@ -22,7 +22,7 @@ from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, paths_in
-from inplace_magic.source.operands import operands_given
+from inplace_magic.source.expressions import operands_given
 
 _MOST = 512
 """Reads after a write that are looked at."""

@@ -48,7 +48,7 @@ def answer(error: BaseException | None = None) -> Answer | None:
     raised = error if error is not None else last_error()
     if raised is None:
         return None
-    if _is_of_the_shell(raised):  # a magic that was mistyped: the question is about the failure before it
+    if type(raised).__module__.startswith("IPython."):  # a mistyped magic: the question is about what failed before
         return _latest.answer
     return answer_of(raised)
 
@@ -95,7 +95,3 @@ def _can_be_explained(error: BaseException) -> bool:
     text = error.args[0] if error.args else None
     of_none = isinstance(error, (TypeError, AttributeError)) and type(text) is str and "NoneType" in text
     return isinstance(error, _KINDS) or of_none
-
-
-def _is_of_the_shell(error: BaseException) -> bool:
-    return type(error).__module__.startswith("IPython.")

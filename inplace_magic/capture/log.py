@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
@@ -52,6 +52,7 @@ FIRST_ACCESS: Final = 4
 
 
 _MOST_REGISTRATIONS = 10_000
+_T = TypeVar("_T")
 
 
 class Log:
@@ -89,6 +90,39 @@ class Log:
         self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
         """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
         where that is counted."""
+
+    def fault(self, doing: str, fault: Exception) -> None:
+        """Notes a fault of our own, once per kind."""
+        line = (
+            f"inplace_magic failed while {doing} ({type(fault).__name__}: {fault}); the cell was not affected. Please "
+            "report it."
+        )
+        if line not in self.faults:
+            self.faults.append(line)
+
+    def contained(self, doing: str, step: Callable[..., _T], *what: Any) -> _T | None:
+        """Return what a step of ours gives; None where it fails, which is noted and changes nothing for the user."""
+        try:
+            return step(*what)
+        except RecursionError:  # the user's, whose stack has no room for more; so no function is called here
+            self.no_room = True
+        except Exception as fault:  # containment: whatever fails in here, the user's program goes on
+            self.fault(doing, fault)
+        return None
+
+    def note_unseen(self, counter: Any, tensor: int, version: int | None, site: int | None) -> None:
+        """Notes that a version moved since it was last looked at, by a write that nobody saw.
+
+        Args:
+            counter: the record of the counter, or of the memory whose counter it is.
+            tensor: serial number of the tensor that shows it.
+            version: as it is now.
+            site: number of the place that looks.
+        """
+        beside = self.beside.others()
+        self.unseen.append(
+            RawUnseenWrite(counter.serial, tensor, counter.version, version, self.begun, counter.seen_at, site, beside)
+        )
 
     def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
         """Notes to which gradients the backward of a call added."""

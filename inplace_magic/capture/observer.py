@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
+from inplace_magic.capture.frozen.writes import RawForeignWrite
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.nodes import NodeMap
@@ -56,12 +56,7 @@ class Observer:
             self._identity.after_swap(tensor, record)
         counter = record.counter
         if version != counter.version:
-            self._log.unseen.append(
-                RawUnseenWrite(
-                    *(counter.serial, record.serial, counter.version, version, self._log.begun, counter.seen_at),
-                    *(self.site, self._log.beside.others()),
-                )
-            )
+            self._log.note_unseen(counter, record.serial, version, self.site)
             counter.note_write(describe_nodes.sequence_number(), counter.version)
             counter.version = version
         counter.seen_at = self.site

@@ -18,8 +18,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, Severity
-from inplace_magic.hazards.fixes.paper import leaves_a_write, said_of
-from inplace_magic.hazards.fixes.target import Fix, Written, written
+from inplace_magic.hazards.fixes.target import Fix, Written, leaves_a_write, said_of, written
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent

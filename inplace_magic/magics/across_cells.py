@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import difflib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -15,11 +14,9 @@ from inplace_magic.language import N_, _, sentences
 from inplace_magic.magics.cell_story import CellStory
 from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
+from inplace_magic.magics.session import Session
 from inplace_magic.render import load
 from inplace_magic.watching.last import put_off
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
 
 _VERBS = ("on", "off", "status")
 

@@ -17,18 +17,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext
 from inplace_magic.magics.options import STORY_MAGIC
 from inplace_magic.magics.output import show_cards
+from inplace_magic.magics.session import Session
 from inplace_magic.magics.unwatched import is_explained
 from inplace_magic.render.deliver import boundary, complain, tell
+from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
 from inplace_magic.watching.news import News
 
 if TYPE_CHECKING:
-    from inplace_magic.flags import Options
-    from inplace_magic.magics.session import Session
-    from inplace_magic.report import Report
     from inplace_magic.watching.api import watch
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic import flags
 from inplace_magic.flags import Options
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magics.options import Parser, line_magic
+from inplace_magic.magics.options import Parser, magic_of
+from inplace_magic.magics.session import Session
 from inplace_magic.record.options import LEVELS
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
 
 MAGIC = "%inplace_config"
 
@@ -46,7 +44,7 @@ def config_magic(session: Session) -> Callable[[str], None]:
         if not given:
             print(_summary(Options.of(session.defaults)))
 
-    return line_magic(config_parser, inplace_config)
+    return magic_of(config_parser, inplace_config)
 
 
 def _summary(options: Options) -> str:

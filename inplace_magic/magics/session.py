@@ -146,6 +146,13 @@ class Session:
         elif raised:
             show_cards(self.shell, report, raised, more=BELOW)
 
+    def must_be_idle(self, magic: str) -> None:
+        """Refuse a magic during a watch."""
+        if self.story is not None or self.active is not None:
+            raise UsageError(
+                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=magic)
+            )
+
     def can_begin(self) -> None:
         """Refuse a story inside a watched cell."""
         if self.active is not None:

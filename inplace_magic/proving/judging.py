@@ -17,6 +17,8 @@ from inplace_magic.record.outcomes import Difference
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
+from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
+from inplace_magic.rerun.run import failure_text
 from inplace_magic.source.hunks import moved, new_lines
 
 ALARM = ("error", "silent", "warning")
@@ -80,8 +82,6 @@ def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
 
 
 def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *, together: bool) -> _Cured | Proof:
-    from inplace_magic.rerun.run import failure_text
-
     try:
         changes = bench.changes(diffs)
         patched = bench.watched(changes)
@@ -105,8 +105,6 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
 
 
 def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
-    from inplace_magic.rerun.outcome import compare, same_bits
-
     ran, meant = cured.ran, bench.meant
     more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
     if ran.stopped:
@@ -153,8 +151,6 @@ class _Apart:
 
 def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
     """Return the differences of two runs, holding all values meanwhile; None if there are none."""
-    from inplace_magic.rerun.outcome import compare, is_rounding
-
     meant, ran = bench.run({}, copied=True, brief=False).outcome, bench.run(cured.changes, brief=False).outcome
     agreement = compare(meant, ran)
     if not agreement.differences:

@@ -8,8 +8,7 @@ from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.memory.ledger import Ledger, LineMemory, Peak
-from inplace_magic.analysis.naming.bindings import Bindings
+from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.analysis.story import Story, story_of
@@ -17,11 +16,12 @@ from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _, use_language
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
 from inplace_magic.render.part import part_of, said_of_the_part
-from inplace_magic.render.words import tensor_label, version, version_step
+from inplace_magic.render.words import short_place, tensor_label, version, version_step
 from inplace_magic.report import Report
 
 P = ParamSpec("P")
@@ -84,10 +84,6 @@ class Reading:
         return story_of(self.trace)
 
     @property
-    def bindings(self) -> Bindings:
-        return self.story.bindings
-
-    @property
     def names(self) -> dict[int, str]:
         return self.story.best_names
 
@@ -130,11 +126,6 @@ class Reading:
         return self.trace.level != "writes"
 
     @property
-    def peaks(self) -> tuple[Peak, ...]:
-        """When most was alive on each device."""
-        return self.ledger.peaks
-
-    @property
     def calls(self) -> dict[int, CallEvent]:
         return self.story.calls
 
@@ -142,24 +133,20 @@ class Reading:
     def saved(self) -> tuple[Kept, ...]:
         return kept_for_backward(self.story)
 
-    @property
-    def on_storage(self) -> dict[int, list[int]]:
-        """The tensors that calls took and gave on each storage."""
-        return self.bindings.by_storage
+    def place(self, site: Callsite | None) -> str:
+        """``line 4`` of the watched cell, ``Cell In[7], line 4``, ``model.py:31``."""
+        return short_place(site, self.trace)
 
     def written_as(self, tensor: TensorVertex) -> str | None:
         """What the line that wrote a version calls the tensor; None where no line did, or it has no name there."""
         call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" and tensor.made_by is not None else None
-        return self.bindings.written_as(call, tensor.tensor) if call is not None else None
-
-    def label(self, tensor: TensorVertex) -> str:
-        """``T4 probs``, see :func:`.words.tensor_label`."""
-        return tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
+        return self.story.bindings.written_as(call, tensor.tensor) if call is not None else None
 
     def title(self, tensor: TensorVertex) -> str:
         """``T4 probs v0→v1``."""
         before, after = tensor.version_before, tensor.version
-        return f"{self.label(tensor)} {version_step(before, after) if tensor.mutated else version(after)}"
+        label = tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
+        return f"{label} {version_step(before, after) if tensor.mutated else version(after)}"
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

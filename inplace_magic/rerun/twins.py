@@ -20,8 +20,7 @@ import torch
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
-from inplace_magic.rerun.free_memory import too_little_room
-from inplace_magic.rerun.same_bytes import same_content
+from inplace_magic.rerun.memory import same_content, too_little_room
 from inplace_magic.rerun.settings import generators, same_settings
 from inplace_magic.rerun.state import MISSING, Place, State, find_state, is_atom, is_shells_own
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from inplace_magic.record.places import Callsite, Whose, where_they_part
 from inplace_magic.source.statements import segment, spans, statements_by_function
-from inplace_magic.source.targets import place_in, span_of
+from inplace_magic.source.targets import callsite_at, span_of
 from inplace_magic.source.text import Text
 from inplace_magic.source.variables import mentions
 from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
@@ -72,7 +72,7 @@ class Between:
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
         if text is None or node is None:
             return None
-        return place_in(
+        return callsite_at(
             text,
             span_of(node),
             text=self._line_in(first, text, node.lineno),

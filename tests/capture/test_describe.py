@@ -16,6 +16,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 import inplace_magic
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes, unpacking
+from inplace_magic.errors import error_text
 
 
 class Logged(torch.Tensor):
@@ -200,8 +201,8 @@ def test_an_exception_that_cannot_tell_its_text_is_told_by_its_type() -> None:
         def __str__(self) -> str:
             raise ValueError
 
-    assert describe.error_text(Mute()) == "Mute"
-    assert describe.error_text(ValueError("no")) == "ValueError: no"
+    assert error_text(Mute()) == "Mute"
+    assert error_text(ValueError("no")) == "ValueError: no"
 
 
 @pytest.mark.skipif(unpacking.NEEDED, reason="this PyTorch shows what was saved only right after the call")

@@ -32,12 +32,10 @@ BOUNDARY: dict[str, str] = {
     "functions._no_override": "runs inside the user's backward",
     "functions._Module.__init__": "runs before the user's backward",
     "functions._Module.__getattr__": "runs inside the user's backward",
-    "probes.CallProbe._is_noted": "contains what fails before a question",
-    "probes.CallProbe._is_repeated": "contains what fails before one more of the same calls",
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
-    "probes.OpProbe._looked_at": "contains what fails before an operator",
-    "recorder.Recorder.fault": "notes what was contained",
+    "log.Log.contained": "contains what fails in a step of ours",
+    "log.Log.fault": "notes what was contained",
     "tracebacks.without_our_frames": "runs while the user's error passes",
     "tracebacks._around_dispatch": "runs while the user's error passes",
     "callers.is_stand_in": "runs while the user's error passes",
@@ -61,7 +59,6 @@ BOUNDARY: dict[str, str] = {
     "doors.hang": "takes the doors off",
     "doors._set": "takes the doors off",
     "doors._Place.put_theirs": "takes the doors off",
-    "doors.ours": "tells which doors are left",
     "late_imports.LateImports.end": "takes the doors off",
     **dict.fromkeys(
         (

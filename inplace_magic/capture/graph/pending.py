@@ -7,10 +7,9 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.graph.node_records import KEY, NodeRecord, saved_by
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import NODE, UNREAD, VERSION, TensorRecord
+from inplace_magic.capture.records import KEY, NODE, UNREAD, VERSION, NodeRecord, TensorRecord, saved_by
 from inplace_magic.capture.torch import describe, describe_nodes, unpacking
 
 

@@ -36,8 +36,14 @@ class Layout(NamedTuple):
     cls: str
     nbytes: int
     """Of its elements."""
-    readable: int
+    in_order: int
     """Bytes that can be read as they lie: all of a tensor in CPU memory without gaps, else 0."""
+
+    @property
+    def readable(self) -> tuple[Any, ...]:
+        """The same as it stands in a trace, from its shape to its class."""
+        dtype = str(self.dtype).removeprefix("paddle.")
+        return (self.shape, self.strides, self.offset, dtype, self.device, self.nbytes, False, self.cls)
 
 
 _layout: Callable[[tuple[Any, ...]], Layout] = partial(tuple.__new__, Layout)
@@ -80,24 +86,24 @@ gradient: Callable[[Any], Any] = vars(paddle.Tensor)["grad"].__get__
 """``tensor.grad``, past what stands there during a watch."""
 
 
-def pointer(tensor: Any) -> int:
-    """Return the address of the first element; 0 where there is none, as of an empty or a sparse tensor."""
+def pointer(tensor: Any) -> int | None:
+    """Return the address of the first element; None where there is none, as of an empty or a sparse tensor."""
     try:
-        return tensor.data_ptr() or 0
+        return tensor.data_ptr() or None
     except Exception:  # as above
-        return 0
+        return None
 
 
-def address(tensor: Any, first: int) -> int:
-    """Return the address of the memory that a tensor and its views share.
+def address(tensor: Any, first: int | None) -> int:
+    """Return the address of the memory that a tensor and its views share; 0 where there is none.
 
     Args:
         first: its :func:`pointer`.
     """
     try:
-        return first - (tensor.offset or 0)
+        return (first or 0) - (tensor.offset or 0)
     except Exception:  # as above
-        return first
+        return first or 0
 
 
 def layout(tensor: Any) -> Layout:
@@ -139,19 +145,7 @@ def storage_bytes(tensor: Any, seen: Layout) -> int:
         return seen.nbytes
 
 
-def readable(seen: Layout) -> dict[str, Any]:
-    """Return a layout as fields of ``TensorMetadata``."""
-    return {
-        "shape": seen.shape,
-        "strides": seen.strides,
-        "offset": seen.offset,
-        "dtype": str(seen.dtype).removeprefix("paddle."),
-        "device": seen.device,
-        "nbytes": seen.nbytes,
-    }
-
-
-def content(seen: Layout, first: int, limit: int) -> bytes | None:
+def content(seen: Layout, first: int | None, limit: int) -> bytes | None:
     """Return the bytes of a tensor that lies in CPU memory without gaps; None for others, and for more than `limit`
     bytes.
 
@@ -159,7 +153,7 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
         first: its :func:`pointer`; the tensor must be alive.
         limit: in bytes.
     """
-    count = seen.readable
+    count = seen.in_order
     if not first or not count or count > limit:
         return None
     content: bytes = _chars(count).from_address(first).raw  # a third of the time of `ctypes.string_at`
@@ -193,11 +187,3 @@ def values(raw: bytes | None, seen: Layout) -> tuple[Any, ...] | None:
     if raw is None or letter is None:
         return None
     return struct.unpack(f"{math.prod(seen.shape)}{letter}", raw)
-
-
-def error_text(error: BaseException) -> str:
-    """``RuntimeError: text``."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # describing never raises: a user's exception with a `__str__` that does
-        return type(error).__name__

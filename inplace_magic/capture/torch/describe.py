@@ -206,12 +206,6 @@ def requires_grad(tensor: torch.Tensor) -> bool:
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
 
 
-def error_text(error: BaseException) -> str:
-    """``RuntimeError: text``; an exception whose text cannot be had is told by its type alone."""
-    text = attempt(lambda: str(error))
-    return f"{type(error).__name__}: {text}" if text is not None else type(error).__name__
-
-
 def in_backward() -> bool:
     """True if the autograd engine runs on this thread. If ``_current_graph_task_id`` vanishes: operators of backward
     are billed to no direction, and a comparison's table calls them forward."""

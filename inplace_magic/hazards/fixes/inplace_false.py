@@ -12,7 +12,7 @@ from itertools import takewhile
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.target import Fix, Written, above
+from inplace_magic.hazards.fixes.target import Fix, Written, above, text_at
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import InplaceModule
@@ -35,7 +35,7 @@ def flag_turned_off(write: Written) -> Fix | None:
     if site.direct:
         return write.fix(not_in_place(write.listing, write.expression), write.nbytes)
     sentence = advice(write.story, write.hazard)
-    maker = write.text_at(_one_line_that_makes(_writing(write.story, call)))
+    maker = text_at(write.story, _one_line_that_makes(_writing(write.story, call)))
     edit = not_in_place(maker.listing, maker.node) if maker is not None else None
     if maker is not None and edit is not None:
         in_sight = maker.listing is write.listing and not write.hazard.raised

@@ -20,8 +20,8 @@ from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.listing import LOOPS, texts
-from inplace_magic.source.operands import operands_given
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import mentions

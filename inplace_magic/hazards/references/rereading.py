@@ -15,7 +15,7 @@ from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, level, paths_in, paths_read
-from inplace_magic.source.operands import operands_given
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 

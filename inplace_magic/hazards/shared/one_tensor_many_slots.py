@@ -12,8 +12,8 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
+from inplace_magic.hazards.fixes.of_origin import in_each_slot
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.fixes.where_kept import in_each_slot
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.slots import (
     Two,

@@ -10,7 +10,7 @@ from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
-from inplace_magic.hazards.fixes.where_kept import where_it_was_kept
+from inplace_magic.hazards.fixes.of_origin import where_it_was_kept
 from inplace_magic.hazards.references.engine import writes_of
 from inplace_magic.hazards.references.slots import names
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of

@@ -17,7 +17,7 @@ from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.source import expressions
-from inplace_magic.source.tops import Top
+from inplace_magic.source.spots import Top
 from inplace_magic.source.variables import variables_read
 
 CODE = "results-share-memory"

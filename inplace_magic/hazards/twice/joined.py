@@ -19,7 +19,7 @@ from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
-from inplace_magic.source.operands import is_no_tensor
+from inplace_magic.source.expressions import is_no_tensor
 
 _Memory = tuple[int | None, Region | None, int | None]
 _Named = tuple[TensorMetadata, str]

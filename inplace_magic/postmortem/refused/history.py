@@ -24,11 +24,11 @@ from inplace_magic.postmortem.failure import Failure, UserFrame
 from inplace_magic.postmortem.refused.values import Scopes
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parameter_argument, parse, path_text
+from inplace_magic.source.listing import LOOPS
 from inplace_magic.source.statements import innermost, spans
 from inplace_magic.source.targets import STORING
 from inplace_magic.source.text import FunctionNode, blocks_of, is_simple
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _BRANCHES = (ast.If, ast.Match, ast.ExceptHandler)
 _INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>")
 _MOST_STEPS = 5_000
@@ -243,17 +243,17 @@ def steps_above(
     end = (at.lineno, at.col_offset) if at is not None else (line, 10**9)
     if at is not None and not is_simple(at):
         blocks = (*blocks, at)
-    loops = [block for block in blocks if isinstance(block, _LOOPS)]
+    loops = [block for block in blocks if isinstance(block, LOOPS)]
     ranked: list[tuple[tuple[int, int, int, int], Step]] = []
     for node, around in every:
-        own = [block for block in (*around, node) if isinstance(block, _LOOPS)]
+        own = [block for block in (*around, node) if isinstance(block, LOOPS)]
         depth = next((i for i, pair in enumerate(zip(own, loops, strict=False)) if pair[0] is not pair[1]), None)
         depth = min(len(own), len(loops)) if depth is None else depth
         below = (node is at and is_simple(node)) or (node.lineno, node.col_offset) > end
         if below and depth == 0:
             continue
         inside = [block for block in around if not any(block is each for each in blocks)]
-        sure = not any(isinstance(block, (*_BRANCHES, *_LOOPS)) for block in inside)
+        sure = not any(isinstance(block, (*_BRANCHES, *LOOPS)) for block in inside)
         step = Step(node, filename, function, around, caller, sure, below)
         ranked.append(((-depth, int(below), -node.lineno, -node.col_offset), step))
     ranked.sort(key=lambda pair: pair[0])

@@ -7,7 +7,6 @@ written it are those that write, in the text, a name whose tensor is now at the 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,6 @@ from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.reading import is_any_tensor
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.passes import carried, loop_around
 from inplace_magic.postmortem.refused.roots import (
     argument,
     backward_call,
@@ -28,6 +26,7 @@ from inplace_magic.postmortem.refused.roots import (
     runs_backward,
     writes_in,
 )
+from inplace_magic.postmortem.refused.sight import carried, loop_around
 from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
 from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
@@ -56,7 +55,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     sites = list(dict.fromkeys(history.site(step) for step in steps))
     name = paths[0] if len(paths) == 1 else None
     return Answer(
-        code="saved-tensor-overwritten",
+        code=failure.kind.code,
         message=sentences(
             _("A tensor that autograd saved for backward was overwritten before backward used it."),
             _("By its version it is {tensor}, which {line} wrote.").format(
@@ -106,10 +105,9 @@ def explain_leaf(failure: Failure) -> Answer:
     is_update = reads_a_gradient(failure) or (path is not None and "." in path)
     return words.answer(
         failure,
-        "leaf-written",
         _(words.LEAF_WRITTEN).format(line=words.spot(failure.place), tensor=words.tensor(path)),
         _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
-        _(words.LEAF_WHY),
+        failure.why,
         sites=[failure.place],
         certain=failure.place is not None,
         name=path,
@@ -184,7 +182,6 @@ def explain_unused(failure: Failure) -> Answer:
     roots = roots_in(history)
     return words.answer(
         failure,
-        "input-not-in-graph",
         _(words.NOT_BEHIND).format(
             line=words.spot(failure.place),
             tensor=words.tensor(path),
@@ -200,21 +197,16 @@ def explain_unused(failure: Failure) -> Answer:
 PADDLE: tuple[Kind, ...] = (
     Kind(
         "saved-tensor-overwritten",
-        re.compile(
-            r"Tensor '(?P<tensor>[^']*)' used in gradient computation has been modified by an inplace operation\.\s+"
-            r"Its version is (?P<found>\d+) but the expected version is (?P<expected>\d+)"
-        ),
+        r"Tensor '(?P<tensor>[^']*)' used in gradient computation has been modified by an inplace operation\.\s+"
+        r"Its version is (?P<found>\d+) but the expected version is (?P<expected>\d+)",
         explain_overwritten,
     ),
     Kind(
         "leaf-written",
-        re.compile(r"Leaf (?:Var|Tensor) \((?P<tensor>.*?)\) that doesn't stop gradient can't use inplace strategy"),
+        r"Leaf (?:Var|Tensor) \((?P<tensor>.*?)\) that doesn't stop gradient can't use inplace strategy",
         explain_leaf,
+        words.LEAF_WHY,
     ),
-    Kind("graph-used-twice", re.compile(r"calculate backward twice for the same subgraph"), explain_second_backward),
-    Kind(
-        "input-not-in-graph",
-        re.compile(r"The (?P<index>\d+)-th input does not appear in the backward graph"),
-        explain_unused,
-    ),
+    Kind("graph-used-twice", r"calculate backward twice for the same subgraph", explain_second_backward),
+    Kind("input-not-in-graph", r"The (?P<index>\d+)-th input does not appear in the backward graph", explain_unused),
 )

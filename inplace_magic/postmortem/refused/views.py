@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from inplace_magic.capture.torch.describe import is_view
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.memory import memory_of
+from inplace_magic.postmortem.graph import memory_of
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.about import Subject, about, origin_of, subject_of
 from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements
 from inplace_magic.postmortem.refused.history import Bound, History, Step
 from inplace_magic.postmortem.refused.roots import writes_in
-from inplace_magic.postmortem.refused.subjects import Subject, origin_of, subject_of
 from inplace_magic.record.answer import Answer
 
 _HOOKED = "BackwardHookFunction"
@@ -31,10 +29,6 @@ _NO_GRAD_WHY = N_(
 _WRITES = N_("{line} writes {tensor}, a view, in place.")
 _NEW = N_(
     "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
-)
-_BASE_WHY = N_(
-    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
-    "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
 )
 
 
@@ -62,8 +56,6 @@ def explain_base_written(failure: Failure) -> Answer:
     writes = list(_writes_of(history, used, made)) if used is not None else []
     sites = list(dict.fromkeys(history.site(step) for _, step in writes))
     path = writes[0][0] if writes else None
-    several = failure.match.groupdict().get("node") is not None
-    why = _(_BASE_WHY if several else _NO_GRAD_WHY).format(**_maker(failure, None))
     name = path or _("it")
     text = (
         _("{line} wrote {tensor}, and {use} then used a view of it.").format(
@@ -76,9 +68,8 @@ def explain_base_written(failure: Failure) -> Answer:
     )
     return words.answer(
         failure,
-        "base-of-multi-output-view-written" if several else _NO_GRAD,
         text,
-        why,
+        failure.why.format(**_maker(failure, None)),
         sites=sites,
         certain=len(sites) == 1 and writes[0][1].sure,
         name=path,
@@ -97,10 +88,18 @@ def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[
             yield path, step
 
 
-VIEWS: tuple[Kind | About, ...] = (
-    Kind("base-of-multi-output-view-written", re.compile(f"{_NODE}{_OF_BASE}"), explain_base_written, _BASE_WHY),
-    Kind(_NO_GRAD, re.compile(f"{_MODE}{_OF_BASE}"), explain_base_written, _NO_GRAD_WHY),
-    About(
+VIEWS: tuple[Kind, ...] = (
+    Kind(
+        "base-of-multi-output-view-written",
+        f"{_NODE}{_OF_BASE}",
+        explain_base_written,
+        N_(
+            "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
+            "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
+        ),
+    ),
+    Kind(_NO_GRAD, f"{_MODE}{_OF_BASE}", explain_base_written, _NO_GRAD_WHY),
+    about(
         "multi-output-view-written",
         rf"{_NODE}(?=.*function that returns multiple views)",
         is_view,
@@ -113,7 +112,7 @@ VIEWS: tuple[Kind | About, ...] = (
         _NEW,
         facts=_maker,
     ),
-    About(
+    about(
         "custom-function-view-written",
         rf"{_NODE}(?=.*inside a custom Function)",
         is_view,
@@ -126,7 +125,7 @@ VIEWS: tuple[Kind | About, ...] = (
         facts=_maker,
         cure=_of_a_hook,
     ),
-    About(
+    about(
         _NO_GRAD,
         _MODE,
         is_view,
@@ -138,7 +137,7 @@ VIEWS: tuple[Kind | About, ...] = (
         ),
         facts=_maker,
     ),
-    About(
+    about(
         "view-detached-in-place",
         r"Can't detach views in-place",
         is_view,
@@ -146,7 +145,7 @@ VIEWS: tuple[Kind | About, ...] = (
         N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
     ),
-    About(
+    about(
         "inference-tensor-written",
         r"Inplace update to inference tensor outside InferenceMode",
         made_in_inference_mode,
@@ -157,7 +156,7 @@ VIEWS: tuple[Kind | About, ...] = (
         ),
         N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
     ),
-    About(
+    about(
         "inference-tensor-in-autograd",
         r"Inference tensors cannot be saved for backward"
         r"|requires_grad=True on inference tensor outside InferenceMode"
@@ -176,7 +175,7 @@ VIEWS: tuple[Kind | About, ...] = (
         ),
         made_it=True,
     ),
-    About(
+    about(
         "expanded-write-refused",
         r"more than one element of the written-to tensor refers to a single memory location",
         repeats_elements,
@@ -184,7 +183,7 @@ VIEWS: tuple[Kind | About, ...] = (
         N_("A write to one of them changes the others, so PyTorch refused."),
         N_("Give it memory of its own first: `.clone()` what {origin} gives."),
     ),
-    About(
+    about(
         "overlapping-write-refused",
         r"some elements of the input tensor and the written-to tensor refer to a single memory location",
         lambda tensor: True,

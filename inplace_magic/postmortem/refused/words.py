@@ -32,7 +32,6 @@ _MOST_LINES = 3
 
 def answer(
     failure: Failure,
-    kind: str,
     *said: str,
     sites: Iterable[Callsite | None],
     certain: bool,
@@ -43,7 +42,6 @@ def answer(
 
     Args:
         failure: what it is about.
-        kind: its code.
         said: the sentences of its message; empty ones are left out.
         sites: the lines that can be the cause, likeliest first.
         certain: whether the facts leave one.
@@ -51,7 +49,7 @@ def answer(
         fix: what to change.
     """
     return Answer(
-        code=kind,
+        code=failure.kind.code,
         message=sentences(*said),
         error=failure.said,
         place=failure.place,

@@ -22,11 +22,12 @@ from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
-from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.sections import (
     line_calls,
     line_section,
+    memory_section,
     names_section,
+    saved_section,
     sentence_section,
     tensor_calls,
     tensor_section,

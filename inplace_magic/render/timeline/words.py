@@ -95,7 +95,7 @@ def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading) -> str:
         text = _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
     else:
         text = _("{node} saved {version} in {saved}, overwritten in {place}")
-    place, saved = (words.place_in(site, reading.trace) for site in (hazard.mutation, hazard.saved))
+    place, saved = (reading.place(site) for site in (hazard.mutation, hazard.saved))
     version = words.version(hazard.expected_version)
     return text.format(version=version, saved=saved, place=place, node=hazard.saved_by or _("a node"))
 

@@ -44,11 +44,8 @@ class IdleSteps:
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if len(args) > 1 or kwargs or threading.get_ident() != self._thread:
             return
-        try:
-            with torch._C.DisableTorchFunction():  # reading `.grad` is no call of the user's
-                self._note(optimizer)
-        except Exception as fault:  # containment: whatever fails in here, the user's optimizer steps
-            self._recorder.fault("looking at an optimizer's step", fault)
+        with torch._C.DisableTorchFunction():  # reading `.grad` is no call of the user's
+            self._recorder.log.contained("looking at an optimizer's step", self._note, optimizer)
 
     def _note(self, optimizer: Any) -> None:
         recorder = self._recorder
@@ -74,7 +71,7 @@ class IdleSteps:
         if not (known if moved else left_out) or len(recorder.log.idle_steps) >= _MOST_NOTED:
             return
         step = IdleStep(recorder.log.begun, None, type(optimizer).__name__, held=known, moved=moved)
-        recorder.log.idle_steps.append((recorder.sites.note(sys._getframe(2)), step))
+        recorder.log.idle_steps.append((recorder.sites.note(sys._getframe(3)), step))
 
 
 def parameters_held(optimizer: Any) -> Iterator[Any]:

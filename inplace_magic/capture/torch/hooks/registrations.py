@@ -42,11 +42,8 @@ class Registrations:
     def _before(self, module: Any, name: str, parameter: Any) -> None:
         if threading.get_ident() != self._thread or self._recorder.log.registrations_full:
             return
-        try:
-            with torch._C.DisableTorchFunction():
-                self._note(module, name, parameter)
-        except Exception as fault:  # containment: whatever fails in here, the module takes its parameter
-            self._recorder.fault("looking at a module's parameter", fault)
+        with torch._C.DisableTorchFunction():
+            self._recorder.log.contained("looking at a module's parameter", self._note, module, name, parameter)
 
     def _note(self, module: Any, name: str, parameter: Any) -> None:
         held = vars(module).get("_parameters")
@@ -72,7 +69,7 @@ class Registrations:
             replaced=None if known is None else known.serial,
             shared=shared,
         )
-        recorder.log.registrations.append((recorder.sites.note(sys._getframe(2)), given))
+        recorder.log.registrations.append((recorder.sites.note(sys._getframe(3)), given))
 
     def _is_shared(self, module: Any, held: dict[str, Any]) -> bool:
         """True if another living module has the same dict of parameters."""
