@@ -227,15 +227,11 @@ def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
     first = next((call.call for call in graph.calls if call.nodes), None)
     if first is None:
         return graph
-    steps = {tensor.key for tensor in graph.tensors if _is_step(tensor, first)}
+    # What an optimizer's step is about: a parameter that was written after training began.
+    steps = {each.key for each in graph.tensors if each.mutated and each.is_trainable and (each.made_by or 0) > first}
     stepped = {edge.source for edge in graph.edges if edge.target in steps}
     kept = {call.key for call in graph.calls if call.nodes or call.error is not None} | named | stepped
     return _without(graph, {call.key for call in graph.calls if call.key not in kept}, roles)
-
-
-def _is_step(tensor: TensorVertex, first: int) -> bool:
-    """True if a parameter was written after training began: what an optimizer's step is about."""
-    return tensor.mutated and tensor.is_trainable and tensor.made_by is not None and tensor.made_by > first
 
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:
