@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-FAMILIES = ("rules", "stale", "shared", "arrays", "handed", "gradients", "dead", "overlap", "twice")
+FAMILIES = ("rules", "stale", "shared", "handed", "gradients", "dead", "overlap", "twice")
 """The folders of rules: none knows another one, nor the notes, and nothing that serves them knows one."""
 
 NEVER = [

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -174,12 +174,11 @@ class Ledger:
         """Return the first read of written elements by a name that stood for the memory before, and by which nobody
         wrote here."""
         mine = {name.key for name in self.names(write)}
-        reach = reach_of_write(write.call, write.mutation) if write.call and write.mutation else None
         first = bisect_right(self._reads, write.at, key=lambda read: read[0])
         for index, meta, read in self._reads[first : first + _MOST]:
             site = read.call.callsite
             beside = site is None or (write.site is not None and write.site.same_statement(site))
-            if beside or not may_meet(region_of(meta), reach):
+            if beside or not may_meet(region_of(meta), write.reach):
                 continue
             if read.names and mine.isdisjoint(name.key for name in read.names):
                 since = self._since(read.names[0], write.at, meta.tensor, index)

@@ -140,7 +140,8 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
             return False
         read = Region(read.offset, read.shape[extra:], read.strides[extra:])
     pad = len(written.shape) - len(read.shape)
-    shape = tuple(min(size, _clip(len(written.shape))) for size in written.shape)
+    clip = _CLIP if len(written.shape) <= 4 else 3
+    shape = tuple(min(size, clip) for size in written.shape)
     sizes, strides = (1,) * pad + read.shape, (0,) * pad + read.strides
     if any(size not in (1, full) for size, full in zip(sizes, written.shape, strict=True)):
         return False
@@ -186,10 +187,6 @@ def repeating(story: Story, tensor: int, before: int) -> CallEvent | None:
         if taken_of is not None and not writes_one_element_twice(taken_of):
             return view
     return story.innermost_new(tensor, before)
-
-
-def _clip(dimensions: int) -> int:
-    return _CLIP if dimensions <= 4 else 3
 
 
 def _elements(region: Region) -> Iterator[tuple[tuple[int, ...], int]]:

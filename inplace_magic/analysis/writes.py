@@ -28,11 +28,15 @@ class Writes(Backwards, KnownNames):
         """The writes from outside torch, by storage."""
         return grouped_by(attrgetter("storage"), self.trace.foreign)
 
-    def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
-        """True if a memory was written between two calls."""
+    def writes_between(self, storage: int | None, since: int, until: int | None = None) -> Iterator[Write]:
+        """Yield the writes to a memory that came after a call, and before another one if that is given."""
         writes = self.writes_to_memory(storage)
-        first = bisect_right(writes, since, key=_AT)
-        return first < len(writes) and writes[first].at < until
+        stop = len(writes) if until is None else bisect_left(writes, until, key=_AT)
+        return map(writes.__getitem__, range(bisect_right(writes, since, key=_AT), stop))
+
+    def is_written_between(self, storage: int | None, since: int, until: int | None = None) -> bool:
+        """True if there is such a write."""
+        return next(self.writes_between(storage, since, until), None) is not None
 
     def writes_to_memory(self, storage: int | None) -> list[Write]:
         """Return all writes to a storage, those seen, unseen and from outside torch, oldest first."""

@@ -32,7 +32,7 @@ def written_past_autograd(story: Story) -> Iterator[Found]:
     for call in story.in_place:
         for mutation in call.mutations if call.error is None else ():
             result = behind.get(mutation.tensor)
-            if result is None or _changed_nothing(mutation):
+            if result is None or mutation.changed_nothing:
                 continue
             reads = ((each, _used_by(story, call, each)) for each in _with_bases(story, result))
             used, read = next(((each, read) for each, read in reads if read is not None), (result, None))
@@ -52,10 +52,6 @@ def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata
         if made is None or made.kind != "view" or made.inputs[0].storage != result.storage:
             break
         result = made.inputs[0]
-
-
-def _changed_nothing(mutation: Mutation) -> bool:
-    return mutation.values_before is not None and mutation.values_before == mutation.values_after
 
 
 def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMetadata, read: CallEvent) -> bool:
@@ -134,7 +130,9 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
     if saved.storage is None:
         return _through_data(story, saved, node)
     replaced = _data_replaced(story, saved, node) if story.data_setters else None
-    if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
+    # What was written while a backward ran was compared only before that.
+    compared = saved.checked and saved.changed is None and saved.storage not in story.written_within_backward
+    if replaced is not None or compared:
         return replaced
     since = node.call if node.call is not None else _late_call(story, node)
     if since is None:
@@ -176,11 +174,6 @@ def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Chan
         if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
             return Change(call.index, call=call)
     return None
-
-
-def _within_backward(story: Story, saved: SavedTensor) -> bool:
-    """True if somebody wrote the memory while a backward ran; its content was compared only before that."""
-    return saved.storage in story.written_within_backward
 
 
 def _late_call(story: Story, node: AutogradNode) -> int | None:

@@ -19,11 +19,6 @@ _Reach = dict[object, set[int]]
 """The parameters that one line, and the runs of a function that one line began, went over."""
 
 
-def _is_wider(reach: _Reach, one: Callsite, other: Callsite) -> bool:
-    """True if the second line went over all that the first one wrote, and over more."""
-    return reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)]
-
-
 def overwritten_unread(story: Story) -> Iterator[Found]:
     """Yield each write over such values."""
     if not any(call.kind == "in-place" for call in story.doing("overwrites")):
@@ -89,7 +84,7 @@ def _is_mistaken(story: Story, reach: _Reach, earlier: _Write, second: CallEvent
     if one is None or other is None:
         return False
     loaded = first.does("assigns")
-    wide = _is_wider(reach, one, other) or _by_its_maker(story, *earlier)
+    wide = reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)] or _by_its_maker(story, *earlier)
     if loaded and not second.does("assigns") and _run(one) != _run(other):
         wide = wide or reach[one] < reach[_run(other)]
     covers = reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other]

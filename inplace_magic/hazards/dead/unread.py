@@ -23,6 +23,7 @@ from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.out_of_place import assigned_back, receiver
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.variables import mentions
 
 
@@ -182,14 +183,11 @@ def _name_bound(site: Callsite) -> str | None:
 
 def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     """True if the innermost loop around a line binds the name, and nothing below the line reads it."""
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    if listing is None or statement is None:
+    spot = spot_of(story.trace, site)
+    loop = spot.loops[0] if spot is not None and spot.loops else None
+    if spot is None or not isinstance(loop, ast.For) or not mentions(loop.target, name):
         return False
-    loop = listing.loop_around(statement)
-    if not isinstance(loop, ast.For) or not mentions(loop.target, name):
-        return False
-    nodes, end = ast.walk(listing.scope_of(statement)), statement.end_lineno or statement.lineno
+    nodes, end = ast.walk(spot.scope), spot.statement.end_lineno or spot.statement.lineno
     loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     return all(node.id != name or node.lineno <= end for node in loads)
 

@@ -70,7 +70,7 @@ def _idle(story: Story) -> Iterator[tuple[IdleStep, CallEvent, set[int]]]:
 
 def _is_written(story: Story, leaf: int, after: int) -> bool:
     meta = story.observations.get(leaf)
-    return any(write.at > after for write in story.writes_to_memory(meta.storage if meta is not None else None))
+    return story.is_written_between(meta.storage if meta is not None else None, after)
 
 
 def _cut(story: Story, filled: set[int], held: Sequence[int]) -> Registration | CallEvent | None:

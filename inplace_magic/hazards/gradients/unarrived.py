@@ -87,7 +87,7 @@ def _has_another_source(story: Story, leaf: TensorMetadata) -> bool:
     if given_one or story.came_to_leaf(leaf.tensor):
         return True
     maker, first = story.maker_of_storage(leaf.storage), story.backwards_run[0]
-    if leaf.storage is None or any(write.at > first for write in story.writes_to_memory(leaf.storage)):
+    if leaf.storage is None or story.is_written_between(leaf.storage, first):
         return True
     filled = chain(
         [maker] if maker is not None else (), (call for call, _ in story.writes_to_storage.get(leaf.storage, ()))

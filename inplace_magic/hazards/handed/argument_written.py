@@ -84,7 +84,7 @@ def _read_as_old(story: Story, handed: Handed) -> CallEvent | None:
 def _is_one_of_several_writes(story: Story, handed: Handed) -> bool:
     """True if a statement that is there for its effect alone goes on to write what the function gives it: that of
     ``soften(loudest(pings))``, where `soften` writes, too."""
-    later = (w.site for w in story.writes_to_memory(handed.mutation.storage) if w.at > handed.last and w.site)
+    later = (w.site for w in story.writes_between(handed.mutation.storage, handed.last) if w.site)
     places = (place for site in later for place in site.chain)
     return any(place.same_statement(handed.caller) and is_called_alone(place) for place in places)
 

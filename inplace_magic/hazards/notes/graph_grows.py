@@ -11,7 +11,7 @@ from functools import cache
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.history import kept_without_history
-from inplace_magic.hazards.notes.note import LEAST_BYTES
+from inplace_magic.hazards.notes.memory import LEAST_BYTES
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, bytes_of
 from inplace_magic.record.autograd import AutogradNode

@@ -110,7 +110,8 @@ def expanded_written(story: Story) -> Iterator[Found]:
     rows: dict[tuple[Callsite | None, int], tuple[int, Region]] = {}
     kept_up: dict[int, bool] = {}
     for call, mutation, after in _writes(story):
-        region = region_of(after)
+        region, index = region_of(after), mutation.region
+        by_rows = index is not None and not writes_one_element_twice(index)  # the elements that it names are one each
         whole = None
         if region is None:
             continue
@@ -122,9 +123,9 @@ def expanded_written(story: Story) -> Iterator[Found]:
             first, met = rows.setdefault((call.callsite, whole.tensor), (part, region))
             if first == part or not may_meet(met, region) or not _is_read_as_rows(story, call, whole):
                 continue
-        elif mutation.region.shape == region.shape if mutation.region is not None else call.does("fills"):
+        elif index.shape == region.shape if index is not None else call.does("fills"):
             continue  # every position gets the value anyway
-        elif _is_a_row(mutation) and not _is_read_as_rows(story, call, after):
+        elif by_rows and not _is_read_as_rows(story, call, after):
             continue
         expanded = whole or after
         if expanded.tensor not in kept_up:
@@ -152,11 +153,6 @@ _IN_A_ROW = N_(
     "{line} writes the rows of a tensor of shape {shape}, in which one element of memory stands for "
     "several positions ({origin_code}, {place}): what it wrote into one row shows in other rows as well."
 )
-
-
-def _is_a_row(mutation: Mutation) -> bool:
-    """True if an index named elements that are one each."""
-    return mutation.region is not None and not writes_one_element_twice(mutation.region)
 
 
 def _expanded_around(

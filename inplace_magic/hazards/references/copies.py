@@ -128,7 +128,7 @@ def _reads_of(
 ) -> Iterator[tuple[Holding, CallEvent]]:
     """(original, the call that reads by way of it) before somebody else writes. A function that takes a copy of the
     original for itself, as the one that writes has done, reads by way of it, too."""
-    later = (write.at for write in story.writes_to_memory(mutation.storage) if write.at > call.index)
+    later = (write.at for write in story.writes_between(mutation.storage, call.index))
     until = next(later, len(story.trace.calls)) if originals else call.index
     for read in story.given_between(tensor, call.index, until):
         held = story.holdings.get(read.index, ())

@@ -8,22 +8,18 @@ outlives a run, as a default argument does, the read is the next write that buil
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import islice
-from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.memory.ledger import line_key
-from inplace_magic.analysis.overlap import reach_of_write, region_of
+from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
-
-_AT = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +61,6 @@ def began_as_a_buffer(story: Story, storage: int | None) -> bool:
     return maker is not None and maker.does("buffer")
 
 
-def reach_of(write: Write) -> Region | None:
-    """Return the elements that a write can have reached; None: any."""
-    return reach_of_write(write.call, write.mutation) if write.call is not None and write.mutation is not None else None
-
-
 def writes_of(calls: Iterable[CallEvent], told: Set[object]) -> Iterator[tuple[CallEvent, Mutation]]:
     """Yield what calls wrote that came to their end, but for lines of which enough is known.
 
@@ -82,12 +73,6 @@ def writes_of(calls: Iterable[CallEvent], told: Set[object]) -> Iterator[tuple[C
             for mutation in call.mutations:
                 if line_key(call.callsite) not in told:
                     yield call, mutation
-
-
-def writes_since(story: Story, reference: Reference) -> Iterator[Write]:
-    """Yield the writes of the memory after the reference was taken, oldest first."""
-    writes = story.writes_to_memory(reference.storage)
-    return islice(writes, bisect_right(writes, reference.since, key=_AT), None)
 
 
 def gone_stale(
@@ -109,7 +94,7 @@ def gone_stale(
     """
     told: set[Callsite | None] = set()
     for reference in references:
-        for write in islice(writes_since(story, reference), most):
+        for write in islice(story.writes_between(reference.storage, reference.since), most):
             if reference.until is not None and reference.until <= write.at:
                 break
             if not written(reference, write):

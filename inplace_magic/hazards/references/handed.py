@@ -11,7 +11,7 @@ from itertools import takewhile
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.engine import began_as_a_buffer, reach_of
+from inplace_magic.hazards.references.engine import began_as_a_buffer
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -86,7 +86,7 @@ def _parameter_holding(story: Story, inside: Callsite, last: int, tensor: int) -
 def is_unfilled(handed: Handed) -> bool:
     """True if the tensor began as a buffer, and nobody but this function has written it."""
     storage = handed.mutation.storage
-    before = (write.site for write in handed.story.writes_to_memory(storage) if write.at < handed.first)
+    before = (write.site for write in handed.story.writes_between(storage, -1, handed.first))
     return began_as_a_buffer(handed.story, storage) and all(
         site is not None and site.is_below_function(handed.inside) for site in before
     )
@@ -181,7 +181,7 @@ def is_written_again(handed: Handed) -> bool:
 def _other_writes(handed: Handed) -> Iterator[Write]:
     reach = reach_of_write(handed.call, handed.mutation)
     for write in handed.story.writes_to_memory(handed.mutation.storage):
-        if write.at != handed.call.index and may_meet(reach, reach_of(write)):
+        if write.at != handed.call.index and may_meet(reach, write.reach):
             yield write
 
 

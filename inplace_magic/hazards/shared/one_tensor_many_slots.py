@@ -112,7 +112,7 @@ def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | 
     made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
     if len(made) < 2:
         return None
-    writes = (write for write in story.writes_to_memory(storage) if min(made) < write.at < max(made))
+    writes = story.writes_between(storage, min(made), max(made))
     foreign = {entry.noticed for entry in story.foreign_writes.get(storage, ())}
     return next((write for write in writes if write.site is not None and write.at not in foreign), None)
 
@@ -121,9 +121,7 @@ def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: 
     """Return the write of `tensor` that one place made at least twice before call `before`; backwards that add to a
     gradient are such places."""
     places: Counter[Callsite] = Counter()
-    for write in story.writes_to_memory(storage):
-        if write.at >= before:
-            break
+    for write in story.writes_between(storage, -1, before):
         added = write.call is None and write.at in story.added_to.get(storage or 0, ())
         if write.site is not None and (added or (write.mutation is not None and write.mutation.tensor == tensor)):
             places[write.site] += 1

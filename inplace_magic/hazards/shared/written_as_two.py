@@ -15,6 +15,7 @@ import ast
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.ledger import Owned, owners_of
@@ -24,7 +25,6 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.engine import Reference, writes_since
 from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
@@ -84,9 +84,7 @@ def _whole(story: Story, tensor: int, before: int) -> int:
 
 def _written_by(story: Story, storage: int, tensor: int, since: int, until: int) -> Write | None:
     """Return the first write of a memory by a tensor, or a view of it, between two calls."""
-    for count, write in enumerate(writes_since(story, Reference(tensor, storage, since, None))):
-        if write.at >= until or count == _BETWEEN:
-            return None
+    for write in islice(story.writes_between(storage, since, until), _BETWEEN):
         written = write.mutation.tensor if write.site is not None and write.mutation is not None else None
         if written is not None and _whole(story, written, write.at) == tensor:
             return write

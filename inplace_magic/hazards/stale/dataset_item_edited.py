@@ -35,29 +35,18 @@ _MOST = 512
 """Writes of a line among which the first elements are looked for once more."""
 
 
-def normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
-    """True if a write belongs to the normalisation of stored data that a model is trained on.
-
-    Args:
-        story: the trace.
-        call: the write.
-        after: the written tensor.
-    """
+def _normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
+    """True if a write belongs to the normalisation of stored data that a model is trained on."""
     if after.storage is None or after.is_trainable or not _comes_round(story, call, after.storage):
         return False
-    return _only_normalised(story, after.storage) and _through_a_model(story, after)
+    trained_on = any(each.modules and each.grad_enabled for each in story.given_to.get(after.tensor, ()))
+    return trained_on and _only_normalised(story, after.storage)
 
 
-def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
+def _edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
     """True if a line changes one sample after another, of those that lie in a list of pairs or dicts, and then the
     first one again, by nothing but what stands there and numbers: an augmentation that writes what is stored. Numbers
-    alone that make it smaller or larger are none: so does friction.
-
-    Args:
-        story: the trace.
-        call: the write.
-        after: the written tensor.
-    """
+    alone that make it smaller or larger are none: so does friction."""
     named = any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in story.names.get(after.tensor, ()))
     if began_as_a_buffer(story, after.storage):
         return False  # made to be filled, as states are: no sample
@@ -108,11 +97,6 @@ def _only_normalised(story: Story, storage: int) -> bool:
     return any(call.does("subtracts or divides") for call, _mutation in writes)
 
 
-def _through_a_model(story: Story, after: TensorMetadata) -> bool:
-    """True if the written tensor goes into a module's ``forward``."""
-    return any(call.modules and call.grad_enabled for call in story.given_to.get(after.tensor, ()))
-
-
 CODE = "dataset-item-edited"
 
 
@@ -128,7 +112,7 @@ def item_edited(story: Story) -> Iterator[Found]:
         fetched = site is not None and is_fetched(site)
         if site is None or not (fetched or story.bindings.written_path(call, mutation.tensor)):
             continue  # as nearly all that library code writes
-        if mutation.values_before is not None and mutation.values_before == mutation.values_after:
+        if mutation.changed_nothing:
             continue  # set right once and for all
         if not builds_on_itself(story, call, mutation):
             continue
@@ -169,9 +153,9 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
         return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
     if path.isidentifier():
-        return edited_each_time(story, call, after) or normalised(story, call, after)
+        return _edited_each_time(story, call, after) or _normalised(story, call, after)
     shallow = is_entry_of_text(path) and _is_shallow_copy(story, site, path.split("[")[0])
-    return shallow or normalised(story, call, after)
+    return shallow or _normalised(story, call, after)
 
 
 def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:

@@ -16,7 +16,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
-from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written
 from inplace_magic.hazards.references.names import taken_for_the_write
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.hazards.stale import parts
@@ -39,9 +39,7 @@ def trained_and_taken_again(story: Story) -> Iterator[Stale]:
 
 def _first_write(story: Story, stale: Stale) -> Write:
     source = stale.reference.tensor
-    for write in writes_since(story, stale.reference):
-        if write.at >= stale.write.at:
-            break
+    for write in story.writes_between(stale.reference.storage, stale.reference.since, stale.write.at):
         call, mutation = write.call, write.mutation
         if write.site is None or call is None or mutation is None:
             continue

@@ -113,7 +113,7 @@ def _read_below(
 
 def _is_filled(story: Story, mutation: Mutation, since: int, until: int) -> bool:
     """True if the memory was given new values between two writes, as a buffer is that each round uses again."""
-    writes = (write.call for write in story.writes_to_memory(mutation.storage) if since < write.at < until)
+    writes = (write.call for write in story.writes_between(mutation.storage, since, until))
     return any(write is not None and (write.does("overwrites") or write.does("sets item")) for write in writes)
 
 

@@ -12,6 +12,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.of_origin import where_it_was_kept
 from inplace_magic.hazards.references.engine import writes_of
+from inplace_magic.hazards.references.slots import names
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
@@ -50,8 +51,10 @@ def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, kept: lis
     if how is None:
         return None
     roots = {path.split("[")[0].split(".")[0] for path in kept}
-    says = partial(_says_one, roots)
-    reads = (_read_where(story, tensor, call, says) for tensor in _held(story, mutation))
+    reads = (
+        _read_where(story, tensor, call, lambda site: any(_says(site, name) for name in roots))
+        for tensor in _held(story, mutation)
+    )
     read = next((read for read in reads if read is not None), None)
     if read is None:
         return None
@@ -121,15 +124,11 @@ def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Cal
     return next(story.readers(tensor, write.index, counts), None)
 
 
-def _says_one(names: set[str], site: Callsite) -> bool:
-    return any(_says(site, name) for name in names)
-
-
 def _says(site: Callsite, name: str) -> bool:
     """True if a statement reads a variable or an attribute of this name."""
     node = expressions.parse(site.statement)
     inner = ast.walk(node.value if isinstance(node, ast.Assign) else node) if node is not None else ()
-    return any(name in (getattr(each, "id", None), getattr(each, "attr", None)) for each in inner)
+    return any(names(each, name) for each in inner)
 
 
 RULES = rules_of(

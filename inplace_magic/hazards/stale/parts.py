@@ -22,9 +22,7 @@ from inplace_magic.hazards.references.engine import (
     began_as_a_buffer,
     gone_stale,
     is_there_to_be_written,
-    reach_of,
     writes_of,
-    writes_since,
 )
 from inplace_magic.hazards.references.handed import is_called_alone
 from inplace_magic.hazards.references.origins import builds_on_itself, is_of
@@ -87,7 +85,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
     call, mutation = write.call, write.mutation
     if call is None or mutation is None or mutation.tensor == kept.tensor or is_there_to_be_written(story, mutation):
         return False
-    if not may_meet(kept.region, reach_of(write)):
+    if not may_meet(kept.region, write.reach):
         return False
     if kept.holder is None or not kept.holder.isidentifier():
         return True
@@ -102,7 +100,7 @@ def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) ->
     name, place = kept.holder, kept.place
     if place is None or _is_the_best_so_far(story, place):
         return True
-    writes = (each.site for each in writes_since(story, kept) if write.at <= each.at <= read.index + _NEAR)
+    writes = (each.site for each in story.writes_between(kept.storage, write.at - 1, read.index + _NEAR + 1))
     changes = [
         site for site in writes if site is not None and (site is write.site or site.same_statement(read.callsite))
     ]
@@ -136,7 +134,7 @@ def weights_moved_on(story: Story) -> Iterator[Stale]:
 
     def is_moved(kept: Reference, write: Write) -> bool:
         own = write.mutation is None or write.mutation.tensor == kept.tensor
-        return not own and may_meet(kept.region, reach_of(write))
+        return not own and may_meet(kept.region, write.reach)
 
     return gone_stale(story, _weights_kept(story), is_moved, partial(_read_elsewhere, story), most=_STEPS)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write, write_by
 from inplace_magic.analysis.ledger import owners_of
-from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, reach_of_write, region_of, same_elements
+from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, region_of, same_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
@@ -29,8 +27,6 @@ from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level
-
-_AT = attrgetter("at")
 
 
 @dataclass(frozen=True)
@@ -80,12 +76,11 @@ def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
 def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | None:
     """The first write since the second side was taken; where that time is not known, the last one that was seen."""
     one, other = call.inputs[:2]
-    writes = story.writes_to_memory(one.storage)
-    last = bisect_left(writes, call.index, key=_AT) - 1
     if taken is not None:
-        first = bisect_right(writes, taken, key=_AT)
-        between = (write for write in writes[first : last + 1] if not _left_alone(write, one))
+        between = (w for w in story.writes_between(one.storage, taken, call.index) if not _left_alone(w, one))
         return next((write for write in between if not _by_the_source(story, call, write)), None)
+    writes = [*story.writes_between(one.storage, -1, call.index)]
+    last = len(writes) - 1
     news = [place for place in range(last, -1, -1) if not _left_alone(writes[place], one)]
     if one.tensor == other.tensor:
         news = [place for place in news if not wrote_while_making(story, call, writes[place])]
@@ -100,9 +95,8 @@ def _left_alone(write: Write, compared: TensorMetadata) -> bool:
     a network that loads its own state."""
     if write.call is None or write.mutation is None:
         return False
-    before = write.mutation.values_before
-    same = copies_onto_itself(write.call) or (before is not None and before == write.mutation.values_after)
-    return same or not may_meet(reach_of_write(write.call, write.mutation), region_of(compared))
+    same = copies_onto_itself(write.call) or write.mutation.changed_nothing
+    return same or not may_meet(write.reach, region_of(compared))
 
 
 def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
@@ -169,17 +163,13 @@ def same_memory_compared(story: Story) -> Iterator[Found]:
         yield _found(story, each, maker)
 
 
-def _line(call: CallEvent) -> tuple[str, str] | None:
-    return (call.callsite.place, call.callsite.statement) if call.callsite is not None else None
-
-
 def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None:
     """Return the call, in an earlier statement, that took one side as a view of the other; None where none did."""
     maker = story.calls.get(taken) if taken is not None else None
     memories = {meta.storage for meta in call.inputs[:2]}
     if maker is None or maker.kind != "view" or all(meta.storage not in memories for meta in maker.inputs):
         return None
-    return maker if maker.callsite is not None and _line(maker) != _line(call) else None
+    return maker if maker.callsite is not None and not maker.callsite.same_line(call.callsite) else None
 
 
 def _found(story: Story, each: Compared, maker: CallEvent | None) -> Found:

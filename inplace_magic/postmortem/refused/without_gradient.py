@@ -14,7 +14,7 @@ from typing import Any
 from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name
-from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
+from inplace_magic.capture.torch.hooks.global_hooks import parameters_held
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of
