@@ -230,17 +230,17 @@ def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
             if value is None or led.isdisjoint(map(path_text, paths_in(value))):
                 continue
             site, block = history.site(step), switching_block(step.around)
-            ended = [each for each in cutters(value) if _leads(each.inner, led)]
+            ended = [
+                each
+                for each in cutters(value)
+                if led & {path_text(part) for node in each.inner for part in paths_in(node)}
+            ]
             if block is not None:
                 yield Cut("block", site, name, ast.unparse(block.items[0].context_expr))
             elif ended:
                 yield Cut(ended[0].how, site, name, ast.unparse(ended[0].node))
             else:
                 led.add(name)
-
-
-def _leads(nodes: tuple[ast.expr, ...], led: set[str]) -> bool:
-    return any(path_text(each) in led for node in nodes for each in paths_in(node))
 
 
 def _answer(history: History, path: str, said: str, fix: str, *sites: Callsite | None) -> Answer:
