@@ -142,7 +142,7 @@ class Session:
 
     def _open_doors(self) -> None:
         try:
-            self._aside = Aside(self._recorder, self._modes, self._moved)
+            self._aside = Aside(self._recorder, self._modes, self._moved, records=self._writes is None)
             doors.open_for(self._aside)
             self._hook()
         except Exception as fault:  # containment: what is traced or compiled is watched as any other program
