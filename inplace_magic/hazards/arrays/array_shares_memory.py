@@ -21,6 +21,7 @@ from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
+from inplace_magic.source.spots import spot_of
 
 _FIRST = 20
 """Arrays of one memory that are held against each other."""
@@ -88,6 +89,7 @@ def _bound_anew(listing: Listing, site: Callsite, name: str) -> bool:
 CODE = "array-shares-memory"
 
 _STORING = ("append", "insert", "appendleft")
+_CONTAINERS = ("list", "dict", "defaultdict", "OrderedDict")
 
 
 def array_shares_memory(story: Story) -> Iterator[Found]:
@@ -97,7 +99,7 @@ def array_shares_memory(story: Story) -> Iterator[Found]:
     for call in given:
         listing = whole_listing(story.trace, call.callsite)
         before = first.setdefault((call.callsite, call.inputs[0].storage), call)
-        kept = _kept_in(listing, call.callsite) if listing is not None and before is not call else None
+        kept = _kept_in(story, listing, call.callsite) if listing is not None and before is not call else None
         write = _written_between(story, before, call.index) if kept is not None else None
         if listing is not None and kept is not None and write is not None and _read_below(listing, call.callsite, kept):
             yield _found(story, call, write, kept)
@@ -110,7 +112,7 @@ def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:
     return next((write for write in writes if before.index < write.at < end and write.site is not None), None)
 
 
-def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
+def _kept_in(story: Story, listing: Listing, site: Callsite | None) -> str | None:
     """Return the list or dict into which a statement that runs again puts the array itself."""
     node = listing.expression_at(site) if site is not None else None
     statement = listing.statement_at(site) if site is not None else None
@@ -122,7 +124,11 @@ def _kept_in(listing: Listing, site: Callsite | None) -> str | None:
     target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
-    return expressions.path_text(target.value)
+    name = expressions.path_text(target.value)
+    spot = spot_of(story.trace, site) if site is not None and name is not None else None
+    made = spot.value_of(name) if spot is not None and name is not None else None
+    is_array = isinstance(made, ast.Call) and expressions.last_name(made.func) not in _CONTAINERS
+    return None if is_array else name  # `history = np.zeros(…)` copies what is put into it
 
 
 def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
