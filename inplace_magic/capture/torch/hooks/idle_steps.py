@@ -22,6 +22,7 @@ from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.hooks.numbers import unnumbered
 from inplace_magic.record.autograd import IdleStep
 
 _MOST_NOTED = 1_000
@@ -39,7 +40,7 @@ class IdleSteps:
 
     def registered(self) -> RemovableHandle:
         """The hook is on; its handle takes it off."""
-        return register_optimizer_step_pre_hook(self._before_step)
+        return unnumbered(register_optimizer_step_pre_hook, self._before_step)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if len(args) > 1 or kwargs or threading.get_ident() != self._thread:

@@ -20,6 +20,7 @@ from torch.utils.hooks import RemovableHandle
 
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.hooks.numbers import unnumbered
 from inplace_magic.record.autograd import Registration
 
 _DICTS = (dict, OrderedDict)
@@ -37,7 +38,7 @@ class Registrations:
 
     def registered(self) -> RemovableHandle:
         """The hook is on; its handle takes it off."""
-        return register_module_parameter_registration_hook(self._before)
+        return unnumbered(register_module_parameter_registration_hook, self._before)
 
     def _before(self, module: Any, name: str, parameter: Any) -> None:
         if threading.get_ident() != self._thread or self._recorder.log.registrations_full:
