@@ -1,4 +1,4 @@
-"""Hooks of ours take none of the numbers that PyTorch gives to hooks: users meet these, as ``handle.id``, as the keys of
+"""Hooks of ours take none of the numbers that PyTorch gives to hooks: users meet these as ``handle.id``, as the keys of
 a module's hooks, and in what ``torch.save`` writes of a module.
 """
 
