@@ -140,7 +140,7 @@ class Session:
             self.active = False
 
     def _open_doors(self) -> None:
-        self._aside = Aside(self._recorder, self._modes, self._moved)
+        self._aside = Aside(self._recorder, self._modes, self._moved, records=self._writes is None)
         doors.open_for(self._aside)
         self._hook()
 

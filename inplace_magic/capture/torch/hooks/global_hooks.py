@@ -11,6 +11,9 @@ are made inside it.
 a module calls nothing. PyTorch has a place for this too
 (``torch.nn.modules.module.register_module_parameter_registration_hook``): a hook that every module runs before it takes
 a parameter. Ours notes the two by numbers, and gives nothing back, by which the parameter is taken as it is.
+
+PyTorch numbers all hooks of a process in a row, and users meet these numbers: as ``handle.id``, as keys of a module's
+hooks, and in what ``torch.save`` writes of a module. Ours take none of them.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import torch
@@ -33,6 +37,8 @@ from inplace_magic.record.autograd import IdleStep, Registration
 
 _MOST_STEPS = 1_000
 """Kept of idle steps, and of optimizers that have stepped."""
+_NUMBERS = count(-4, -4)
+"""Below all of PyTorch's; two of four stay free for hooks that another thread registers meanwhile."""
 _DICTS = (dict, OrderedDict)
 """What a module keeps its parameters in; the second in PyTorch 2.4."""
 
@@ -52,8 +58,13 @@ class GlobalHooks:
     def hang(self, handles: list[RemovableHandle]) -> None:
         """Hangs both; their handles take them off."""
         self._met = {}
-        handles.append(register_optimizer_step_pre_hook(self._before_step))
-        handles.append(register_module_parameter_registration_hook(self._before_parameter))
+        theirs = RemovableHandle.next_id
+        RemovableHandle.next_id = next(_NUMBERS)
+        try:
+            handles.append(register_optimizer_step_pre_hook(self._before_step))
+            handles.append(register_module_parameter_registration_hook(self._before_parameter))
+        finally:
+            RemovableHandle.next_id = theirs
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         if len(args) > 1 or kwargs or threading.get_ident() != self._thread:
