@@ -7,24 +7,25 @@ import ast
 from inplace_magic.source.text import children
 
 
-def variables_in(node: ast.AST | None) -> set[str]:
-    """Return all that it names."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} if node is not None else set()
+def variables_in(node: ast.AST | None, *contexts: type[ast.expr_context]) -> set[str]:
+    """Return all that it names, or names in one of these contexts."""
+    names = (each for each in ast.walk(node) if isinstance(each, ast.Name)) if node is not None else ()
+    return {each.id for each in names if isinstance(each.ctx, contexts or ast.expr_context)}
 
 
 def variables_read(node: ast.AST | None) -> set[str]:
     """Return the variables whose values it reads, such as `d` of ``d["a"] = x``."""
-    return _in_context(node, ast.Load)
+    return variables_in(node, ast.Load)
 
 
 def variables_bound(node: ast.AST | None) -> set[str]:
     """Return those that it gives another value, or takes away; not a function's parameters."""
-    return _in_context(node, (ast.Store, ast.Del))
+    return variables_in(node, ast.Store, ast.Del)
 
 
 def mentions(node: ast.AST | None, name: str) -> bool:
     """True if it names a variable."""
-    return node is not None and any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+    return name in variables_in(node)
 
 
 def set_later(tree: ast.Module) -> frozenset[str]:
@@ -40,8 +41,3 @@ def set_later(tree: ast.Module) -> frozenset[str]:
             found.update(node.names)
         waiting += children(node)
     return frozenset(found)
-
-
-def _in_context(node: ast.AST | None, context: type[ast.expr_context] | tuple[type[ast.expr_context], ...]) -> set[str]:
-    names = (each for each in ast.walk(node) if isinstance(each, ast.Name)) if node is not None else ()
-    return {each.id for each in names if isinstance(each.ctx, context)}

@@ -292,37 +292,6 @@ def test_a_lookup_that_shortens_is_given_a_copy_of_its_table(loaded_shell: Any) 
     )
 
 
-def test_the_name_that_keeps_the_old_values_for_a_comparison_keeps_a_copy(loaded_shell: Any) -> None:
-    found = diff_of(
-        loaded_shell,
-        """
-        import torch
-
-        class Near:
-            def __init__(self):
-                self.places = None
-
-            def build(self, places):
-                self.places = places
-
-            def moved(self, places):
-                if self.places is None or (places - self.places).norm() > 1:
-                    self.build(places)
-                return self.places
-
-        def simulate(places, near):
-            for _ in range(3):
-                near.moved(places)
-                places += 1
-            return places
-
-        places, near = torch.zeros(3), Near()
-        far = simulate(places, near)
-        """,
-    )
-    assert found == "-        self.places = places\n+        self.places = places.clone()"
-
-
 def test_a_copy_into_parameters_goes_under_no_grad_although_it_reads_parameters(loaded_shell: Any) -> None:
     found = diff_of(
         loaded_shell,

@@ -14,6 +14,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.target import Fix, Written, text_at
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import InplaceModule
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -79,12 +80,13 @@ def _writing(story: Story, call: CallEvent) -> list[InplaceModule]:
         own = [m for m in found if f".{rest}" == m.path[-len(rest) - 1 :] or f".{rest}[" in m.path]
     else:
         own = [m for m in found if called and (m.path == called or m.path.startswith((f"{called}[", f"{called}.")))]
-    containers = {module.path.rpartition("[")[0] for module in own}
-    if len(own) < 2 or len(containers) > 1:
+    turns = grouped((module.path.rpartition("[")[2], module) for module in own)
+    containers = grouped((module.path.rpartition("[")[0], module) for module in own)
+    if len(own) < 2 or all(len(inside) < len(turns) for inside in containers.values()):
         return own
     same = [c for c in story.trace.calls if c.callsite == site and c.name == call.name and c.kind == "in-place"]
     turn = [c.index for c in same].index(call.index) if call in same else 0
-    return [own[turn % len(own)]] if len(same) % len(own) == 0 else own
+    return list(turns.values())[turn % len(turns)] if len(same) % len(turns) == 0 else own
 
 
 def _one_line_that_makes(modules: list[InplaceModule]) -> Callsite | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from inplace_magic.hazards.fixes.clone import copied_as_given
 from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of, text_at
-from inplace_magic.source.expressions import operands_of, parse, path_text
+from inplace_magic.source.expressions import parse, path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import cloned, receiver
 from inplace_magic.source.variables import variables_read
@@ -87,26 +87,6 @@ def snapshot_taken(write: Written) -> Fix | None:
     if _is_state_dict(value):
         return _deep_copy(write, Text(write.site, listing, value))
     return write.substituted([cloned(listing, node) for node in references], write.nbytes)
-
-
-def second_name_copied(write: Written) -> Fix | None:
-    """``self.places = places.clone()``: the one statement that gave a side of a comparison the other one's memory."""
-    trace, at = write.story.trace, text_at(write.story, write.hazard.read)
-    call = write.story.calls.get(write.hazard.read_call) if write.hazard.read_call is not None else None
-    if call is None or at is None or not at.site.direct:
-        return None
-    names = {path_text(operand) for operand in operands_of(at.node, method=call.does("method"))[:2]} - {None}
-    here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (at.site.cell, at.site.file)]
-    found = [alias for alias in here if alias.target in names]
-    if len(names) != 2 or len(found) != 1 or ("." not in found[0].target and found[0].source not in names):
-        return None
-    statement = at.listing.statement_on(found[0].line)
-    plain = isinstance(statement, ast.Assign) and [path_text(each) for each in statement.targets] == [found[0].target]
-    if not isinstance(statement, ast.Assign) or not plain or path_text(statement.value) != found[0].source:
-        return None
-    detached = ".detach()" if any(meta.requires_grad for meta in call.inputs[:2]) else ""
-    value = Text(at.site, at.listing, statement.value)
-    return value.replaced(f"{found[0].source}{detached}.clone()", call.inputs[0].nbytes)
 
 
 def state_copied_where_taken(write: Written) -> Fix | None:

@@ -14,7 +14,6 @@ from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.of_origin import (
     copied_where_taken,
-    second_name_copied,
     snapshot_taken,
     state_copied_where_taken,
 )
@@ -225,7 +224,6 @@ RULES = rules_of(
         ),
         ways=(
             snapshot_taken,
-            second_name_copied,
             state_copied_where_taken,
             slot_bound_anew,
             _copied_where_kept,
