@@ -13,7 +13,7 @@ import torch
 from inplace_magic.capture.frozen import maps, writes
 from inplace_magic.capture.frozen.calls import Freezer
 from inplace_magic.capture.frozen.writes import site_at
-from inplace_magic.capture.graph.pending import pending_nodes
+from inplace_magic.capture.graph.backward import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
 from inplace_magic.capture.past.packed import STORAGE, node_row, once_each

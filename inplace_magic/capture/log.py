@@ -10,7 +10,7 @@ from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
 from inplace_magic.capture.records import Observation
 from inplace_magic.record.autograd import AddedTo, Backward, IdleStep, Registration
-from inplace_magic.record.events import Dropped
+from inplace_magic.record.events import Dropped, UnseenWrite
 from inplace_magic.record.names import KeptByHook
 
 RawCall = tuple[Any, ...]
@@ -55,41 +55,13 @@ _MOST_REGISTRATIONS = 10_000
 _T = TypeVar("_T")
 
 
-class Log:
-    """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
+class Faults:
+    """What failed in steps of ours, and was contained."""
 
     def __init__(self) -> None:
-        self.begun = 0
-        """How many calls have begun."""
-        self.calls: list[RawCall] = []
-        self.ops: list[RawOp] = []
-        self.forgotten_ops = 0
-        self.older_ops: Sequence[int] = ()
-        """Numbers of the first ones in `ops`, where others between them were forgotten."""
-        self.dropped: dict[int, Dropped] = {}
-        """Values that a call's write did not keep, by its number."""
-        self.uncertain: set[int] = set()
-        """Numbers of the calls that may not have written what they are known to write."""
-        self.kept: list[KeptByHook] = []
-        self.backwards: list[Backward] = []
-        self.idle_steps: list[tuple[int | None, IdleStep]] = []
-        """Each with the number of its place, as the next ones."""
-        self.registrations: list[tuple[int | None, Registration]] = []
-        self.unseen: list[RawUnseenWrite] = []
-        self.foreign: list[RawForeignWrite] = []
         self.faults: list[str] = []
-        self.repeats: dict[int, int] = {}
-        """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
-        self.light = 0
-        """How many these are, with those of rows that are kept no longer."""
-        self.forgotten = 0
-        """Number of discarded calls."""
-        self.beside = Beside()
         self.no_room = False
         """Whether calls went unrecorded because the user's recursion had used up the stack."""
-        self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
-        """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
-        where that is counted."""
 
     def fault(self, doing: str, fault: Exception) -> None:
         """Notes a fault of our own, once per kind."""
@@ -110,6 +82,41 @@ class Log:
             self.fault(doing, fault)
         return None
 
+
+class Log(Faults):
+    """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun = 0
+        """How many calls have begun."""
+        self.calls: list[RawCall] = []
+        self.ops: list[RawOp] = []
+        self.forgotten_ops = 0
+        self.older_ops: Sequence[int] = ()
+        """Numbers of the first ones in `ops`, where others between them were forgotten."""
+        self.dropped: dict[int, Dropped] = {}
+        """Values that a call's write did not keep, by its number."""
+        self.uncertain: set[int] = set()
+        """Numbers of the calls that may not have written what they are known to write."""
+        self.kept: list[KeptByHook] = []
+        self.backwards: list[Backward] = []
+        self.idle_steps: list[tuple[int | None, IdleStep]] = []
+        """Each with the number of its place, as the next ones."""
+        self.registrations: list[tuple[int | None, Registration]] = []
+        self.unseen: list[RawUnseenWrite] = []
+        self.foreign: list[RawForeignWrite] = []
+        self.repeats: dict[int, int] = {}
+        """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
+        self.light = 0
+        """How many these are, with those of rows that are kept no longer."""
+        self.forgotten = 0
+        """Number of discarded calls."""
+        self.beside = Beside()
+        self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
+        """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
+        where that is counted."""
+
     def note_unseen(self, counter: Any, tensor: int, version: int | None, site: int | None) -> None:
         """Notes that a version moved since it was last looked at, by a write that nobody saw.
 
@@ -119,10 +126,8 @@ class Log:
             version: as it is now.
             site: number of the place that looks.
         """
-        beside = self.beside.others()
-        self.unseen.append(
-            RawUnseenWrite(counter.serial, tensor, counter.version, version, self.begun, counter.seen_at, site, beside)
-        )
+        write = UnseenWrite(counter.serial, counter.version, version, self.begun, beside=self.beside.others())
+        self.unseen.append((write, tensor, counter.seen_at, site))
 
     def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
         """Notes to which gradients the backward of a call added."""

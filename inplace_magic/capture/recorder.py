@@ -286,7 +286,7 @@ class Recorder:
         self.bury()
         given = {seen[RECORD].counter.serial for seen in call.before}
         unseen = self.log.unseen
-        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw.counter not in given]
+        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw[0].counter not in given]
         moved = self.observer.moved(call.before)
         if moved and not call.tensors:  # a call without tensors has no number yet
             call.index = self.log.begun

@@ -18,8 +18,7 @@ from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
 from inplace_magic.capture.torch import swapping, unpacking
-from inplace_magic.capture.torch.hooks.idle_steps import IdleSteps
-from inplace_magic.capture.torch.hooks.registrations import Registrations
+from inplace_magic.capture.torch.hooks.global_hooks import GlobalHooks
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
@@ -29,7 +28,6 @@ from inplace_magic.errors import InplaceMagicError, error_text
 from inplace_magic.language import _
 from inplace_magic.record import blindness
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
@@ -54,13 +52,16 @@ class Session:
         self._modes: list[Any] = []
         self._hooks: list[Any] = []
         """What makes optimizers ask before they step, and modules before they take a parameter; torch's own handles."""
-        self._registrations: Registrations | None = None
+        self._asking: GlobalHooks | None = None
         self._writes: WriteProbe | None = None
         """At level ``writes``; one for all cells of a story."""
         self._aside: Aside | None = None
         self.active = False
         self._forked = False
         """Whether this is the copy of a watch in a forked child."""
+
+    refusal_of = staticmethod(refusal_of)
+    """What PyTorch has refused about writing in place by an error of that text."""
 
     @property
     def recorded(self) -> int:
@@ -139,7 +140,7 @@ class Session:
             self.active = False
 
     def _open_doors(self) -> None:
-        self._aside = Aside(self._recorder, self._modes, self._moved)
+        self._aside = Aside(self._recorder, self._modes, self._moved, records=self._writes is None)
         doors.open_for(self._aside)
         self._hook()
 
@@ -154,9 +155,8 @@ class Session:
         is nothing to level ``writes``."""
         self._unhook()
         if self._writes is None and self.active and self._aside is not None and not self._aside.works:
-            self._registrations = self._registrations or Registrations(self._recorder)
-            self._hooks.append(IdleSteps(self._recorder).registered())
-            self._hooks.append(self._registrations.registered())
+            self._asking = self._asking or GlobalHooks(self._recorder)
+            self._asking.hang(self._hooks)
 
     def _unhook(self) -> None:
         while self._hooks:
@@ -172,11 +172,6 @@ class Session:
     def live(self) -> WeakTensors:
         """Weak references to the recorded tensors that are alive now."""
         return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
-
-    def refused(self, error: BaseException) -> tuple[str, Refusal | None]:
-        """Return the text of an error, and what PyTorch has refused by it about writing in place."""
-        text = error_text(error)
-        return text, refusal_of(text)
 
     def let_go(self) -> None:
         """The watch is over: takes its weak references off the user's tensors at once, without waiting for the garbage

@@ -140,7 +140,8 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
     if saved.role == "statistics" and story.wrote(since, saved.storage):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
     restoring = story.restorations.get(saved.storage, ())
-    written = list(put_back.changes(restoring, region_of(saved), story.silent_writes(saved, since)))
+    silent = ((call, write) for call, write in story.silent_writes(saved, since) if not write.changed_nothing)
+    written = list(put_back.changes(restoring, region_of(saved), silent))
     changes = [Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
     changes += [Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
     if not written and not changes and saved.changed is not None and not story.writes_after(saved, saved.version):

@@ -23,14 +23,14 @@ from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
 from inplace_magic.magics.options import Parser, magic_of, numbered
 from inplace_magic.magics.output import steps
+from inplace_magic.magics.session import Session
 
 if TYPE_CHECKING:
-    from inplace_magic.comparing.comparison import Comparison
-    from inplace_magic.magics.session import Session
     from inplace_magic.rerun.program import CellProgram, Program
 
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
+NO_CELL = N_("there is no cell In[{number}] in this session.")
 DESCRIPTION = N_("""\
 Compare two variants of one program: outputs and gradients, operations, allocations and time.
 
@@ -107,6 +107,7 @@ def _check(given: Namespace) -> None:
 
 def _compare(session: Session, given: Namespace, cell: str | None) -> None:
     from inplace_magic.comparing.compare import run_comparison  # brings torch, which %load_ext must not
+    from inplace_magic.render.comparison.views import to_mimebundle
 
     if given.flip:
         if cell is None:
@@ -136,17 +137,11 @@ def _compare(session: Session, given: Namespace, cell: str | None) -> None:
         quiet=capture_output,
         steps=partial(steps, shell=session.shell),
     )
-    _deliver(session.shell, result, given.out)
+    if given.out is not None:
+        session.shell.user_ns[given.out] = result
+    session.shell.display_pub.publish(data=to_mimebundle(result))
     if len(failures) == 2:
         raise failures[0].error
-
-
-def _deliver(shell: Any, result: Comparison, out: str | None) -> None:
-    from inplace_magic.render.comparison.views import to_mimebundle
-
-    if out is not None:
-        shell.user_ns[out] = result
-    shell.display_pub.publish(data=to_mimebundle(result))
 
 
 def _variant(shell: Any, name: str, inputs: str) -> Program:
@@ -155,7 +150,10 @@ def _variant(shell: Any, name: str, inputs: str) -> Program:
 
     number = numbered(name)
     if number is not None:
-        return _numbered_cell(shell, number)
+        texts = shell.history_manager.input_hist_raw
+        if not 0 < number < len(texts) or not texts[number].strip():
+            raise CompareError(_(NO_CELL).format(number=number))
+        return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
     names = tuple(word.strip() for word in inputs.split(",") if word.strip())
     function, *values = (_look_up(shell, each) for each in (name, *names))
     check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))
@@ -181,13 +179,6 @@ def _look_up(shell: Any, name: str) -> Any:
             )
         value = getattr(value, attribute)
     return value
-
-
-def _numbered_cell(shell: Any, number: int) -> Program:
-    texts = shell.history_manager.input_hist_raw
-    if not 0 < number < len(texts) or not texts[number].strip():
-        raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
-    return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
 
 
 def program_of_cell(

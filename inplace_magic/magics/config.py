@@ -41,19 +41,17 @@ def config_magic(session: Session) -> Callable[[str], None]:
         if options.watch.lang is not None:
             set_language(options.watch.lang)
         session.defaults.update({name: value for name, value in given.items() if name != "lang"})
-        if not given:
-            print(_summary(Options.of(session.defaults)))
+        if given:
+            return
+        set_so_far = Options.of(session.defaults)
+        shown = set_so_far.show
+        text = _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
+            language=language(),
+            level=set_so_far.watch.level,
+            sections=AUTO if shown.opened is None else ",".join(shown.opened),
+            graph=_("on") if shown.graph else _("off"),
+            raw=_("on") if shown.raw else _("off"),
+        )
+        print(text)
 
     return magic_of(config_parser, inplace_config)
-
-
-def _summary(options: Options) -> str:
-    """How the session is set, in one line."""
-    shown = options.show
-    return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
-        language=language(),
-        level=options.watch.level,
-        sections=AUTO if shown.opened is None else ",".join(shown.opened),
-        graph=_("on") if shown.graph else _("off"),
-        raw=_("on") if shown.raw else _("off"),
-    )

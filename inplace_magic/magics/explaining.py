@@ -16,7 +16,7 @@ from typing import Any
 
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.language import _, listed
-from inplace_magic.magics.compare import OF_ANOTHER_KIND
+from inplace_magic.magics.compare import NO_CELL, OF_ANOTHER_KIND
 from inplace_magic.magics.rerunning import Cells, another_kind, program_of
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.prove import proven
@@ -49,7 +49,7 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
     if number not in texts and 0 < number < len(whole) and (magic := another_kind(whole[number])):
         raise CompareError(_(OF_ANOTHER_KIND).format(magic=magic))
     if number not in texts:
-        raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
+        raise CompareError(_(NO_CELL).format(number=number))
     alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
     report, cells = _run(alone, texts)
     wider = _with_makers(cells, texts) if not _fails_alike(report, failed.get(number)) else None

@@ -31,7 +31,7 @@ def answer_to(error: BaseException, *, namespace: Mapping[str, object], cells: S
             for kind in _kinds():
                 match = kind.search(text)
                 if match is not None:
-                    return kind.explain(_failure(raised, text, kind, match, namespace, Texts(cells)))
+                    return kind.answer(_failure(raised, text, kind, match, namespace, Texts(cells)))
     except Exception:  # a fault of ours shall not stand beside the user's error: then there is no answer
         return None
     return None

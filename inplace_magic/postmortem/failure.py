@@ -6,12 +6,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import CodeType, FrameType
+from typing import Literal
 
 from inplace_magic.capture.frames import belongs_to_user, library_folders
-from inplace_magic.language import _
+from inplace_magic.language import _, use_language
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parse
@@ -191,6 +192,14 @@ class Kind:
     explain: Callable[[Failure], Answer | None]
     why: str = ""
     """Why PyTorch refuses it, in one sentence; marked for the catalogues."""
+    framework: Literal["torch", "paddle"] = "torch"
+    """Whose error it is, and in whose words it is explained."""
+
+    def answer(self, failure: Failure) -> Answer | None:
+        """Return the explanation of a failure of this kind; None where it is of none that can be explained."""
+        with use_language(None, self.framework):
+            answer = self.explain(failure)
+            return replace(answer, framework=self.framework) if answer is not None else None
 
     def search(self, text: str) -> re.Match[str] | None:
         """Return what the regular expression finds in a text."""

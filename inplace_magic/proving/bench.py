@@ -187,7 +187,7 @@ class Bench:
             counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
-                if self._again:
+                if any(call.was_refused("graph used up") for call in self._trace.calls):  # a second backward
                     stack.enter_context(graphs_kept())
 
         with self._runner(changes, on) as runner:
@@ -196,11 +196,6 @@ class Bench:
             raise CompareError(failure_text(failure))
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
-
-    @property
-    def _again(self) -> bool:
-        """True if the program as written fails by a second backward through a graph."""
-        return any(call.refusal is not None and call.refusal.kind == "graph used up" for call in self._trace.calls)
 
     @property
     def _most(self) -> int | None:

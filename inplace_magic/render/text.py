@@ -10,8 +10,7 @@ from inplace_magic.language import _, clauses, sentences
 from inplace_magic.render import fixes, lettering, words
 from inplace_magic.render.excerpt import excerpts, to_lines
 from inplace_magic.render.lines import step_label, step_phrase
-from inplace_magic.render.part import MOST_IN_A_FILE
-from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.reading import MOST_IN_A_FILE, Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.render.tables import memory_words
 from inplace_magic.report import Report

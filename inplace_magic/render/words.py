@@ -83,7 +83,8 @@ def changed_values(mutation: Mutation, facts: TensorMetadata | None) -> str:
     before, after = mutation.values_before, mutation.values_after
     if before is None or after is None or len(before) != len(after):
         return ""
-    changed = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if not _same(old, new)]
+    pairs = enumerate(zip(before, after, strict=True))
+    changed = [i for i, (old, new) in pairs if old != new and (old == old or new == new)]  # not where both are NaN
     if not changed:
         return _("values unchanged")
     sizes = facts.shape if facts is not None else None
@@ -259,10 +260,6 @@ def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, .
         if site is not None:
             chain.append(site)
     return tuple(chain)
-
-
-def _same(old: Number, new: Number) -> bool:
-    return old == new or (old != old and new != new)
 
 
 def _at(index: int, sizes: tuple[int, ...] | None) -> str:

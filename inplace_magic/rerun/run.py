@@ -141,7 +141,10 @@ class Runner:
                 left.began = copies.began()
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
-                self._add_given(left, copies)
+                for name, given_value in self.program.given(copies.roots):
+                    left.add("state", name, given_value)
+                for place, copied in copies.places:
+                    left.add("state", place.label, copied)
                 if left.gradient_marks() != marks or (noted is not None and noted.gradients):
                     left.gradients_of = "the code"
                 else:
@@ -187,12 +190,6 @@ class Runner:
                 seconds = time.perf_counter() - begin
             del value
         return seconds
-
-    def _add_given(self, outcome: Outcome, copies: Copies) -> None:
-        for name, value in self.program.given(copies.roots):
-            outcome.add("state", name, value)
-        for place, value in copies.places:
-            outcome.add("state", place.label, value)
 
 
 @contextmanager

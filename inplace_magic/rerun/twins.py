@@ -149,7 +149,9 @@ def _memo(state: State) -> dict[int, Any]:
     """
     memo: dict[int, Any] = {id(value): value for value in state.shared}
     for generator in state.generators:
-        memo[id(generator)] = generator if generator is torch.default_generator else _copy_generator(generator)
+        memo[id(generator)] = generator
+        if generator is not torch.default_generator:
+            memo[id(generator)] = torch.Generator(device=generator.device).set_state(generator.get_state())
     for tensor in state.tensors:
         base = describe.base(tensor)
         if type(tensor) is torch.Tensor and base is not None and not tensor.requires_grad and not base.requires_grad:
@@ -208,12 +210,6 @@ def _hang_hooks(state: State, memo: dict[int, Any]) -> None:
                         shape=_sizes(tensor.shape)
                     )
                 ) from error
-
-
-def _copy_generator(generator: torch.Generator) -> torch.Generator:
-    twin = torch.Generator(device=generator.device)
-    twin.set_state(generator.get_state())
-    return twin
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from functools import lru_cache
 from typing import Any
 
 from inplace_magic.record.places import Callsite, Whose, where_they_part
@@ -178,11 +179,13 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 _IDLE = (ast.For, ast.AsyncFor, ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
 
 
+@lru_cache(maxsize=16)
 def simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
     """Return the statements of a function that can do something."""
+    own = (node for name, node in statements_by_function(tree) if name == function)
     return [
         node
-        for _, node in statements_by_function(tree, function)
+        for node in own
         if not isinstance(node, _IDLE) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
 

@@ -55,14 +55,12 @@ def path_text(node: ast.AST | None) -> str | None:
         simple = isinstance(index, (ast.Constant, ast.Name)) or (
             isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
         )
-        return None if owner is None or not simple else f"{owner}[{_double_quoted(index)}]"
+        if owner is None or not simple:
+            return None
+        if isinstance(index, ast.Constant) and isinstance(index.value, str):
+            return f'{owner}["{index.value}"]'
+        return f"{owner}[{ast.unparse(index)}]"
     return None
-
-
-def _double_quoted(index: ast.expr) -> str:
-    if isinstance(index, ast.Constant) and isinstance(index.value, str):
-        return f'"{index.value}"'
-    return ast.unparse(index)
 
 
 def root_name(node: ast.AST | None) -> str | None:

@@ -95,3 +95,15 @@ def test_a_registration_is_saved_and_read_back() -> None:
     again = type(watch.report).from_json(watch.report.to_json())
     assert again.trace.registrations == watch.report.trace.registrations
     assert isinstance(again.trace.registrations[0], Registration)
+
+
+def test_the_hooks_of_the_user_have_the_numbers_that_they_have_without_a_watch() -> None:
+    def numbers() -> list[int]:
+        net = nn.Linear(2, 2)
+        first = net.register_forward_hook(lambda *_: None)
+        return [first.id, net.register_forward_pre_hook(lambda *_: None).id, *net._forward_hooks]
+
+    plain = numbers()
+    with inplace_magic.watch(level="calls"):
+        watched = numbers()
+    assert watched == [number + 2 for number in plain]

@@ -189,6 +189,19 @@ def test_a_healthy_run_keeps_no_more_than_the_newest_writes() -> None:
     assert w.report.verdict == ("• Nothing was judged: level `writes` only names the writer when a backward fails.")
 
 
+def test_what_runs_compiled_is_recorded_no_more_than_the_rest() -> None:
+    scripted = torch.jit.CompilationUnit("def halved(x: Tensor):\n    return x.sin() * 0.5\n").halved
+    x = torch.ones(3, requires_grad=True)
+    with watch(level="writes") as w:
+        y = scripted(x)
+        y.sum().backward()
+    assert w.report is not None
+    assert w.report.faults == []
+    assert y.grad_fn is not None
+    assert y.grad_fn.metadata == {}
+    assert x.grad is not None
+
+
 @pytest.mark.parametrize(("level", "asked"), [("writes", False), ("calls", True)])
 def test_no_optimizer_and_no_module_is_asked_what_it_holds(level: str, asked: bool) -> None:
     """All of it is for findings that this level does not have, and a step of tiny layers would pay for it."""

@@ -434,6 +434,31 @@ QUIET = {
         for _ in range(2):
             x = scaled(torch.randn(4), mean)
     """,
+    "two_states_begin_as_one_and_are_bound_anew_before_they_are_written": """
+        def rolled(cell, steps):
+            h = c = torch.zeros(2, 3)
+            for _ in range(steps):
+                h, c = cell(torch.randn(2, 3), (h, c))
+                h *= 0.9
+                c[0] = 0
+            return h
+        with torch.no_grad():
+            rolled(nn.LSTMCell(3, 3), 3)
+            cell = nn.LSTMCell(3, 3)
+            h = c = torch.zeros(2, 3)
+            for _ in range(3):
+                h, c = cell(torch.randn(2, 3), (h, c))
+                h *= 0.9
+                c *= 0.8
+    """,
+    "an_array_takes_the_values_of_what_is_put_into_it": """
+        import numpy as np
+        weights, history = torch.zeros(3), np.zeros((4, 3), np.float32)
+        for k in range(4):
+            weights += 1
+            history[k] = weights.numpy()
+        print(history)
+    """,
     "an_evaluation_runs_the_network_by_its_second_attribute": """
         class Trainer:
             def __init__(self):
@@ -455,6 +480,29 @@ QUIET = {
 }
 
 FOUND = {
+    "two_states_begin_as_one_and_are_written_before_they_are_bound_anew": (
+        """
+        h = c = torch.zeros(2, 3)
+        cell = nn.LSTMCell(3, 3)
+        with torch.no_grad():
+            h[0] = 1
+            h, c = cell(torch.randn(2, 3), (h, c))
+        wrong = True
+        """,
+        ("alias-written", "h[0] = 1"),
+        "wrong",
+    ),
+    "a_list_keeps_the_array_that_is_put_into_it": (
+        """
+        weights, history = torch.zeros(3), [None] * 4
+        for k in range(4):
+            weights += 1
+            history[k] = weights.numpy()
+        wrong = history[0][0] != 1
+        """,
+        ("array-shares-memory", "weights += 1"),
+        "wrong",
+    ),
     "an_average_of_all_buffers_cuts_a_counter_that_is_read": (
         """
         net = nn.Module()

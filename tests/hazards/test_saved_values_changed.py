@@ -63,6 +63,12 @@ def test_a_write_that_is_known_to_have_changed_the_values_is_one() -> None:
     assert finding.mutation.line == 2
 
 
+def test_a_write_that_left_all_values_is_not_blamed_for_a_later_one_that_pytorch_noticed(tmp_path: Path) -> None:
+    program = "gate = torch.sigmoid(x)\ngate.data.clamp_(min=0.0)\ngate.add_(1)\ngate.sum().backward()"
+    ran = watched(tmp_path, SETUP, program)
+    assert ran.codes() == {"saved-tensor-overwritten"}
+
+
 def test_a_write_of_other_elements_of_the_same_memory_is_none() -> None:
     trace = clamped_through_data(offset=8)
     assert find_hazards(trace) == ((), ())

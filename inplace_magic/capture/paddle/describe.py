@@ -116,7 +116,9 @@ def layout(tensor: Any) -> Layout:
         size, offset, strides = 0, None, None
     kind = type(tensor)
     shape = tuple(tensor.shape)
-    device = _device(tensor) if _ACCELERATED else CPU
+    device = CPU
+    if _ACCELERATED and not tensor.place.is_cpu_place():
+        device = str(tensor.place).removeprefix("Place(").removesuffix(")")
     nbytes = math.prod(shape) * size
     cls = "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__
     in_order = nbytes if device == CPU and _in_order(shape, strides) else 0
@@ -130,11 +132,6 @@ _ACCELERATED = any(
         if (asked := getattr(paddle, f"is_compiled_with_{name}", None)) is not None
     ]
 ) or bool(getattr(paddle.device, "get_all_custom_device_type", list)())
-
-
-def _device(tensor: Any) -> str:
-    place = tensor.place
-    return CPU if place.is_cpu_place() else str(place).removeprefix("Place(").removesuffix(")")
 
 
 def storage_bytes(tensor: Any, seen: Layout) -> int:

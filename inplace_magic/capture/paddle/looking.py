@@ -100,9 +100,9 @@ class Looks:
     def _number(self, grad_fn: Any, name: str, call: Call | None) -> int:
         nodes, address = self._nodes, grad_fn.node_ptr()
         if call is None:
-            return nodes.met(grad_fn, name, address).serial
+            return nodes.number(grad_fn, name, address, None)
         alive = [seen.node for seen in call.before]
         known = nodes.at(address)
         if known is not None and known.serial in alive:
             return known.serial  # an input's node lives: the call handed it on, or wrote without being recorded
-        return nodes.made(grad_fn, name, address, call.index, alive).serial
+        return nodes.number(grad_fn, name, address, call.index, alive)

@@ -53,10 +53,6 @@ class NodeRecord:
         """Of a leaf's node: the leaf, which keeps the node alive."""
         self.saved: tuple[Saved, ...] = ()
 
-    def is_held(self) -> bool:
-        """True if it is a leaf's, and the leaf lives."""
-        return self.leaf is not None and self.leaf() is not None
-
 
 class NodeMap:
     """Gives nodes serial numbers.
@@ -74,28 +70,19 @@ class NodeMap:
         self._compared: list[tuple[int, Saved]] = []
         """With the number of the node that keeps it."""
 
-    def made(self, node: Any, name: str, address: int, call: int, alive: Sequence[int | None]) -> NodeRecord:
-        """Return the record of a node that the call which just returned has made; outputs of one call may share it.
+    def number(self, node: Any, name: str, address: int, call: int | None, alive: Sequence[int | None] = ()) -> int:
+        """Return the number of a node.
 
         Args:
             address: where it is.
-            alive: numbers of the inputs' nodes, which are what they were.
+            call: the call that just returned and made it; outputs of one call may share it. None: it was there already.
+            alive: numbers of the nodes of that call's inputs, which are what they were.
         """
         known = self._by_address.get(address)
-        if known is not None and known.call == call:
-            return known
-        record = self._add(name, address, call)
-        self._read_behind(node, record, call, alive)
-        return record
-
-    def met(self, node: Any, name: str, address: int) -> NodeRecord:
-        """Return the record of a node that was there already."""
-        known = self._by_address.get(address)
-        if known is not None and known.name == name:
-            return known
-        record = self._add(name, address, None)
-        self._read_behind(node, record, None, ())
-        return record
+        if known is None or (known.name != name if call is None else known.call != call):
+            known = self._add(name, address, call)
+            self._read_behind(node, known, call, alive)
+        return known.serial
 
     def leaf(self, node: Any, tensor: TensorRecord) -> None:
         """Notes whose gradient the node of a leaf collects."""
@@ -128,7 +115,8 @@ class NodeMap:
                     continue
                 address = other.node_ptr()
                 known = by_address.get(address)
-                if known is None or not (known.serial in alive or known.is_held() or known.name == other.name()):
+                is_leafs = known is not None and known.leaf is not None and known.leaf() is not None
+                if known is None or not (known.serial in alive or is_leafs or known.name == other.name()):
                     name = other.name()
                     known = self._add(name, address, None if name == LEAF_SINK else call)
                     left -= 1

@@ -36,13 +36,6 @@ _NONE: tuple[Any, ...] = ()
 _STORAGE_OF = attrgetter("storage")
 
 
-def _has_moved(tensor: Any, written: Written) -> bool:
-    for one, before in written:
-        if one is tensor:
-            return describe.version(tensor) != before
-    return False
-
-
 class Recorder:
     """Collects one watch."""
 
@@ -248,11 +241,11 @@ class Recorder:
         """Return the outputs; whether one has memory of its own, and whether one shares an input's."""
         found: list[Observation] = []
         fresh = shared = False
-        inputs = set(map(id, call.tensors))
+        inputs, moved = set(map(id, call.tensors)), {id(tensor): before for tensor, before in written}
         storages = set(map(_STORAGE_OF, call.before))
         for tensor in produced:
             given = id(tensor) in inputs
-            if given and not _has_moved(tensor, written):
+            if given and (id(tensor) not in moved or describe.version(tensor) == moved[id(tensor)]):
                 shared = True  # it is what it was, but for its values
                 found.append(self.looks.look(tensor))
                 continue

@@ -16,10 +16,8 @@ from inplace_magic.capture.paddle.reach import read_namespace
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.spots import NOTHING, put_on, spots, take_off, wardrobe_of
-from inplace_magic.errors import error_text
 from inplace_magic.record import blindness
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
@@ -42,6 +40,9 @@ class PaddleSession:
         self._wardrobe = NOTHING
         self.active = False
         self._forked = False
+
+    refusal_of = staticmethod(refusal_of)
+    """What Paddle has refused about writing in place by an error of that text."""
 
     @property
     def recorded(self) -> int:
@@ -93,11 +94,6 @@ class PaddleSession:
             take_off(self._wardrobe)
             self._probe = None
             self.active = False
-
-    def refused(self, error: BaseException) -> tuple[str, Refusal | None]:
-        """Return the text of an error, and what Paddle has refused by it about writing in place."""
-        text = error_text(error)
-        return text, refusal_of(text)
 
     def let_go(self) -> None:
         """The watch is over: lets go of its weak references to the user's tensors."""

@@ -99,7 +99,7 @@ def forget(log: Log, nodes: NodeMap, packed: Packed, bound: int) -> tuple[set[in
         log.ops = [op for _number, op in numbered]
     log.kept = [entry for entry in log.kept if entry.write in known]
     log.backwards = [backward for backward in log.backwards if backward.call in known]
-    log.unseen = [raw for raw in log.unseen if raw.noticed >= oldest or raw.counter in counters]
+    log.unseen = [raw for raw in log.unseen if raw[0].noticed >= oldest or raw[0].counter in counters]
     return known, max(bound, 2 * len(known))  # a graph that is alive as a whole is kept whole
 
 

@@ -73,10 +73,12 @@ class Aside:
 
     Args:
         modes: the probes; all of them, from now on.
+        records: whether such work is recorded as calls; at level ``writes`` none is.
     """
 
-    def __init__(self, recorder: Recorder, modes: list[Any], changed: Callable[[], Any]) -> None:
+    def __init__(self, recorder: Recorder, modes: list[Any], changed: Callable[[], Any], *, records: bool) -> None:
         self._recorder = recorder
+        self._records = records
         self._modes = modes
         self._changed = changed
         self._away: dict[int, _Away] = {}
@@ -187,7 +189,7 @@ class Aside:
         with recorder.alone, torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
             site = recorder.sites.note(frame)
             recorder.log.not_seen[work.sentence, work.name, site] = None
-            if work.facts is None:
+            if work.facts is None or not self._records:
                 return None
             recorder.look_at_moved(site)
             given = tuple(args) if type(args) in (tuple, list) else ()

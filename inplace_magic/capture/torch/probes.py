@@ -11,7 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from inplace_magic.capture.log import Log
+from inplace_magic.capture.log import Faults
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.callers import Callers, PassOn, call_plainly, past_overrides
@@ -248,7 +248,7 @@ OURS.update(
         CallProbe._with_user_code_seen.__code__,
         OpProbe.__torch_dispatch__.__code__,
         looked_at.__code__,
-        Log.contained.__code__,
+        Faults.contained.__code__,
         OpProbe._pass_on.__code__,
     )
 )

@@ -156,20 +156,15 @@ def deep_copied(
     edit = listing.substitute([(old, f"copy.deepcopy({listing.text(copied)})")])
     if edit is None:
         return None
-    edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
+    imported = [name for node in listing.tree.body if isinstance(node, ast.Import) for name in node.names]
+    known = any(name.name == "copy" and name.asname is None for name in imported)
+    edits = (edit,) if known else (_import(listing, statement), edit)
     price = _price_of_module(write, owner or path_text(copied))
     site = write.hazard.origin if listing is not write.listing and write.hazard.origin is not None else write.site
-    return Fix(site, listing, tuple(e for e in edits if e is not None), price)
+    return Fix(site, listing, edits, price)
 
 
-def _imports_copy(listing: Listing) -> bool:
-    return any(
-        isinstance(node, ast.Import) and any(name.name == "copy" and name.asname is None for name in node.names)
-        for node in listing.tree.body
-    )
-
-
-def _import(listing: Listing, statement: ast.stmt) -> Edit | None:
+def _import(listing: Listing, statement: ast.stmt) -> Edit:
     """``import copy`` before the first import of the cell, or before the statement at the top that needs it."""
     top = next((node for node in listing.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
     first = top or next(node for node in listing.tree.body if node is statement or statement in set(ast.walk(node)))

@@ -215,8 +215,8 @@ RULES = rules_of(
         "silent",
         reads_more_than_once,
         message=N_(
-            "{line} writes its result into {tensor} while it still reads {tensor}: elements that it needs later are "
-            "overwritten. PyTorch gives no error."
+            "{line} writes its result into {tensor} while it still reads {tensor}: it can overwrite elements that it "
+            "still needs. PyTorch gives no error; the result depends on the kernel."
         ),
         fix=N_("Leave `out=` out and bind the result, which is then a new tensor."),
         nameless=N_("an input"),

@@ -17,7 +17,7 @@ from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_last_step, is_entry, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import paths_in
+from inplace_magic.source.chains import level, paths_in
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 
@@ -44,6 +44,19 @@ def second_names(story: Story, owned: Owned, mutation: Mutation) -> dict[str, Al
     found |= {alias.target: alias for alias in above if is_some_entry(alias.target) and alias.source in variables}
     found.pop(owned.path, None)
     return found
+
+
+def stands_for_another(
+    story: Story, owned: Owned, call: CallEvent, mutation: Mutation, name: str, alias: AliasStatement
+) -> bool:
+    """True if a name was bound to other memory after the statement that gave it the tensor, which has not run again:
+    ``h = c = zeros`` above the loop in which ``h, c = cell(x, (h, c))``."""
+    held = story.bindings.bound_last(owned.site.function, name, call.index)
+    if held is None or held[1] not in story.observations or is_on(story, held[1], mutation):
+        return False
+    at, spot = level(story.calls[held[0]].callsite, owned.site), spot_of(story.trace, owned.site)
+    once = spot is not None and not any(spans(loop, alias.line) for loop in spot.loops)
+    return once and at is not None and at.line > alias.line
 
 
 def is_noted(story: Story, alias: AliasStatement, mutation: Mutation) -> bool:

@@ -24,6 +24,7 @@ from inplace_magic.hazards.references.names import (
     is_bound_anew,
     name_given_by_the_write,
     second_names,
+    stands_for_another,
     taken_for_the_write,
 )
 from inplace_magic.hazards.references.rereading import (
@@ -104,7 +105,11 @@ def _names(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> d
     """Return the names by which a function takes the tensor for the old one: its second names, of a buffer only those
     that it takes for another tensor; and the written name itself, where the write gave back what looks new."""
     buffer = began_as_a_buffer(story, mutation.storage)
-    aliases = second_names(story, owned, mutation).items()
+    aliases = [
+        (name, alias)
+        for name, alias in second_names(story, owned, mutation).items()
+        if not stands_for_another(story, owned, call, mutation, name, alias)
+    ]
     names: dict[str, AliasStatement | None] = {
         name: alias for name, alias in aliases if not buffer or are_taken_for_two(story, alias, mutation)
     }

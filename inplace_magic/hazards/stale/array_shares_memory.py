@@ -89,6 +89,7 @@ def _bound_anew(spot: Spot, name: str) -> bool:
 CODE = "array-shares-memory"
 
 _STORING = ("append", "insert", "appendleft")
+_CONTAINERS = ("list", "dict", "defaultdict", "OrderedDict")
 
 
 def array_shares_memory(story: Story) -> Iterator[Found]:
@@ -122,7 +123,10 @@ def _kept_in(spot: Spot, site: Callsite | None) -> str | None:
     target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
-    return expressions.path_text(target.value)
+    name = expressions.path_text(target.value)
+    made = spot.value_of(name) if name is not None else None
+    is_array = isinstance(made, ast.Call) and expressions.last_name(made.func) not in _CONTAINERS
+    return None if is_array else name  # `history = np.zeros(…)` copies what is put into it
 
 
 def _read_below(spot: Spot, name: str) -> bool:

@@ -97,7 +97,10 @@ class About:
         }
         cure = self.cure(failure, subject, made) if subject is not None else None
         by_origin = self.made_it and made_at is not None
-        sure = subject is not None and subject.is_only and (not by_origin or (made is not None and _made_there(made)))
+        sure = subject is not None and subject.is_only
+        if by_origin and made is not None:  # a statement that chooses, or reads a name, only handed the tensor on
+            computed = isinstance(made.value, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Await))
+            sure = sure and made.step.sure and computed
         cause: Callsite | None = made_at if by_origin else failure.place
         return words.answer(
             failure,
@@ -110,11 +113,6 @@ class About:
             name=path,
             fix=cure or _(self.fix).format(**told),
         )
-
-
-def _made_there(made: Bound) -> bool:
-    """True if a statement surely ran and computed the tensor: one that chooses or reads a name only handed it on."""
-    return made.step.sure and isinstance(made.value, (ast.Call, ast.BinOp, ast.UnaryOp, ast.Await))
 
 
 def subject_of(history: History, fits: Fits, *, written: bool = False) -> Subject | None:

@@ -12,6 +12,7 @@ from inplace_magic.postmortem.refused.about import Subject, about
 from inplace_magic.postmortem.refused.facts import computed, dtype_of, integer, leaf, owner_of, tracked, untracked
 from inplace_magic.postmortem.refused.history import Bound
 from inplace_magic.postmortem.refused.roots import reads_a_gradient
+from inplace_magic.record.refusal import WHY
 
 
 def _dtype(failure: Failure, tensor: Any) -> dict[str, str]:
@@ -36,7 +37,7 @@ ONE_TENSOR = (
         r"a view of a leaf Variable that requires grad (?:is being|has been) used in an in-place",
         leaf,
         N_("{line} writes in place into {tensor}, which is a leaf that requires grad, or a view of one."),
-        words.LEAF_WHY,
+        WHY["leaf written"],
         words.LEAF_FIX,
         cure=_update,
     ),
@@ -45,7 +46,7 @@ ONE_TENSOR = (
         r"a leaf Variable that requires grad (?:is being|has been) used in an in-place",
         leaf,
         words.LEAF_WRITTEN,
-        words.LEAF_WHY,
+        WHY["leaf written"],
         words.LEAF_FIX,
         cure=_update,
     ),

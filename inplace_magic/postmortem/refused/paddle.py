@@ -7,12 +7,12 @@ written it are those that write, in the text, a name whose tensor is now at the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from inplace_magic.capture.naming.reach import within_reach
-from inplace_magic.language import _, sentences, use_language
+from inplace_magic.language import _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.reading import is_any_tensor
 from inplace_magic.postmortem.refused import words
@@ -30,20 +30,10 @@ from inplace_magic.postmortem.refused.sight import carried, loop_around
 from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
 from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
+from inplace_magic.record.refusal import WHY
 from inplace_magic.source.expressions import path_text
 
 
-def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure], Answer]:
-    """Return the explanation with Paddle's words in the place of PyTorch's."""
-
-    def explained(failure: Failure) -> Answer:
-        with use_language(None, "paddle"):
-            return replace(explain(failure), framework="paddle")
-
-    return explained
-
-
-@_said_of_paddle
 def explain_overwritten(failure: Failure) -> Answer:
     """Return the lines that can have written the tensor: by the text, and by the version of what they wrote."""
     history = History(failure)
@@ -95,7 +85,6 @@ def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
                 yield path, step
 
 
-@_said_of_paddle
 def explain_leaf(failure: Failure) -> Answer:
     """Return the leaf of which the error gives Paddle's own name, under the user's."""
     history = History(failure)
@@ -136,7 +125,6 @@ def _named(history: History, name: str) -> str | None:
     return min(found, default=(0, None))[1]
 
 
-@_said_of_paddle
 def explain_second_backward(failure: Failure) -> Answer:
     """Return the backward that was first, or what a loop carries on, by the text alone."""
     history = History(failure)
@@ -170,7 +158,6 @@ def _has_graph(value: Any) -> bool:
     return is_any_tensor(value) and not value.stop_gradient
 
 
-@_said_of_paddle
 def explain_unused(failure: Failure) -> Answer:
     """Return which of the inputs the result was not computed from."""
     history = History(failure)
@@ -194,7 +181,7 @@ def explain_unused(failure: Failure) -> Answer:
     )
 
 
-PADDLE: tuple[Kind, ...] = (
+_ROWS = (
     Kind(
         "saved-tensor-overwritten",
         r"Tensor '(?P<tensor>[^']*)' used in gradient computation has been modified by an inplace operation\.\s+"
@@ -205,8 +192,10 @@ PADDLE: tuple[Kind, ...] = (
         "leaf-written",
         r"Leaf (?:Var|Tensor) \((?P<tensor>.*?)\) that doesn't stop gradient can't use inplace strategy",
         explain_leaf,
-        words.LEAF_WHY,
+        WHY["leaf written"],
     ),
     Kind("graph-used-twice", r"calculate backward twice for the same subgraph", explain_second_backward),
     Kind("input-not-in-graph", r"The (?P<index>\d+)-th input does not appear in the backward graph", explain_unused),
 )
+
+PADDLE: tuple[Kind, ...] = tuple(replace(row, framework="paddle") for row in _ROWS)

@@ -15,6 +15,7 @@ from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_
 from inplace_magic.postmortem.refused.history import Bound, History, Step
 from inplace_magic.postmortem.refused.roots import writes_in
 from inplace_magic.record.answer import Answer
+from inplace_magic.record.refusal import WHY
 
 _HOOKED = "BackwardHookFunction"
 """The custom Function by which a full backward hook of a module sees gradients."""
@@ -22,10 +23,6 @@ _OF_BASE = r"and its base or another view of its base has been modified inplace"
 _MODE = r"A view was created in (?P<mode>no_grad|inference) mode "
 _NODE = r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view "
 _NO_GRAD = "no-grad-view-written"
-_NO_GRAD_WHY = N_(
-    "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
-    "a write through it."
-)
 _WRITES = N_("{line} writes {tensor}, a view, in place.")
 _NEW = N_(
     "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
@@ -98,7 +95,7 @@ VIEWS: tuple[Kind, ...] = (
             "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
         ),
     ),
-    Kind(_NO_GRAD, f"{_MODE}{_OF_BASE}", explain_base_written, _NO_GRAD_WHY),
+    Kind(_NO_GRAD, f"{_MODE}{_OF_BASE}", explain_base_written, WHY["view made without recording written"]),
     about(
         "multi-output-view-written",
         rf"{_NODE}(?=.*function that returns multiple views)",
@@ -117,10 +114,7 @@ VIEWS: tuple[Kind, ...] = (
         rf"{_NODE}(?=.*inside a custom Function)",
         is_view,
         _WRITES,
-        N_(
-            "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer "
-            "keep right after a write, so it refused."
-        ),
+        WHY["view of a custom function written"],
         _NEW,
         facts=_maker,
         cure=_of_a_hook,
@@ -130,7 +124,7 @@ VIEWS: tuple[Kind, ...] = (
         _MODE,
         is_view,
         _WRITES,
-        _NO_GRAD_WHY,
+        WHY["view made without recording written"],
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
             "`torch.no_grad()` and detach the written tensor."
@@ -142,7 +136,7 @@ VIEWS: tuple[Kind, ...] = (
         r"Can't detach views in-place",
         is_view,
         N_("{line} detaches {tensor}, a view, in place."),
-        N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
+        WHY["view detached in place"],
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
     ),
     about(
@@ -150,10 +144,7 @@ VIEWS: tuple[Kind, ...] = (
         r"Inplace update to inference tensor outside InferenceMode",
         made_in_inference_mode,
         N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
-        N_(
-            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-            "written outside `inference_mode`."
-        ),
+        WHY["inference tensor written"],
         N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
     ),
     about(

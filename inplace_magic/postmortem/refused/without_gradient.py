@@ -14,7 +14,7 @@ from typing import Any
 from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name
-from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
+from inplace_magic.capture.torch.hooks.global_hooks import parameters_held
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of
@@ -139,7 +139,8 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
     made = history.binding(path, frame)
     site = history.site(made.step) if made is not None else None
     line, name = words.spot(site), words.tensor(path)
-    if made is not None and _reads_itself(made):
+    value = made.value if made is not None else None
+    if value is not None and path in map(path_text, paths_in(value)):  # `w = w - lr * w.grad`
         return (
             _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.").format(
                 line=line, tensor=name
@@ -163,11 +164,6 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
         _("Set `requires_grad=True` where {tensor} is made, before anything is computed from it.").format(tensor=name),
         site,
     )
-
-
-def _reads_itself(made: Bound) -> bool:
-    """True if a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
-    return made.value is not None and any(path_text(node) == made.path for node in paths_in(made.value))
 
 
 def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer | None:

@@ -12,10 +12,6 @@ from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
 LEAF_WRITTEN = N_("{line} writes {tensor}, a leaf that requires grad, in place.")
-LEAF_WHY = N_(
-    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
-    "operation, with no place for its own gradient, so PyTorch refused."
-)
 LEAF_FIX = N_(
     "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
     "computation, write into a copy: `{name}.clone()`."

@@ -62,16 +62,13 @@ def _name(group: Fold | Frame) -> str:
         named = f"{group.name}, " if group.name else ""
         return f"{where}{': ' if where else ''}{named}{words.passes_of(group.passes, group.partial)}"
     times = words.at_least(_("{count} passes").format(count=group.passes), group.partial) if group.passes > 1 else ""
-    code = words.code_of(group.site) if not group.name and _one_line(group) else ""
+    one_line = group.lines is None or group.lines[0] == group.lines[1]
+    code = words.code_of(group.site) if not group.name and one_line else ""
     if code:
         frame = times if isinstance(group, Frame) else ""
         return ": ".join(part for part in (lettering.shortened(code, CODE_LENGTH), frame) if part)
     name = f"{group.name} × {group.passes}" if group.name and times else group.name or times
     return ": ".join(part for part in (where, name) if part)
-
-
-def _one_line(group: Fold | Frame) -> bool:
-    return group.lines is None or group.lines[0] == group.lines[1]
 
 
 def _extent(fold: Fold, reading: Reading) -> str:

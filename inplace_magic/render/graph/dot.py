@@ -18,8 +18,7 @@ from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.boxes import PARAMETER, arrow, call_box, draw_frames, fold_box, part_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
-from inplace_magic.render.part import MOST_IN_A_FILE
-from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.reading import MOST_IN_A_FILE, Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 

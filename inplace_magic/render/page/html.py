@@ -32,8 +32,7 @@ from inplace_magic.render.page.sections import (
     tensor_calls,
     tensor_section,
 )
-from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
-from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
+from inplace_magic.render.reading import MANY_ROWS, MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report

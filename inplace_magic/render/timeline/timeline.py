@@ -174,7 +174,9 @@ class _Drawing:
         sources = ["" if column.gap or column.site is None else source_name(column.site) for column in self.columns]
         cells, before = [], ("", "")
         for column, source in zip(self.columns, sources, strict=True):
-            line = say.SIGNS["more"][0] if column.gap else say.of_line(column.site)
+            line = (
+                say.SIGNS["more"][0] if column.gap else str(column.site.line or "") if column.site is not None else ""
+            )
             text = line if column.gap or (source, line) != before else ""
             title = say.of_gap(column) if column.gap else (column.error or "")
             before = source, line

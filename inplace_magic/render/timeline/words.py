@@ -10,7 +10,6 @@ from inplace_magic.analysis.marks import Keeping, Mark
 from inplace_magic.analysis.timeline import Column
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import N_, _, ngettext
-from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
 
@@ -119,10 +118,6 @@ def of_hidden(marks: list[Mark]) -> str:
         "{count} event, {writes} of them writes, {versions}", "{count} events, {writes} of them writes, {versions}",
         count,
     ).format(count=count, writes=written, versions=versions)  # fmt: skip
-
-
-def of_line(site: Callsite | None) -> str:
-    return "" if site is None or site.line == 0 else str(site.line)
 
 
 def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:
