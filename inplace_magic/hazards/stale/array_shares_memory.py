@@ -19,7 +19,7 @@ from inplace_magic.hazards.fixes.of_origin import array_copied
 from inplace_magic.hazards.references.slots import names, read_parts
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent, ForeignWrite, Region
+from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -153,8 +153,8 @@ def buffer_gathered(story: Story) -> Iterator[Found]:
     for call in story.doing("gathers") if foreign else ():
         for storage, tensors in _alike(call).items() if call.error is None else ():
             met = sorted(story.first_seen(tensor) for tensor in tensors)
-            between = (write for write in story.foreign_writes.get(storage, ()) if met[0] < write.noticed <= met[-1])
-            write = next(between, None)
+            between = story.writes_between(storage, met[0], met[-1] + 1)
+            write = next((write for write in between if write.foreign is not None), None)
             if write is not None:
                 yield _gathered(story, call, tensors, write)
 
@@ -168,16 +168,16 @@ def _alike(call: CallEvent) -> dict[int, list[int]]:
     return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
 
 
-def _gathered(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Found:
+def _gathered(story: Story, call: CallEvent, tensors: list[int], write: Write) -> Found:
     maker = story.innermost_new(tensors[-1], call.index)
+    arrays = write.foreign.names if write.foreign is not None else ()
     words: dict[str, object] = {"count": len(tensors)}
-    if maker is None:
+    if maker is None or maker.callsite is None:
         words["taken"] = _("what gave them")
-    if write.callsite is None:
+    if write.site is None:
         words["writer"] = _("code outside PyTorch")
-    writer = Write(None, None, write.noticed, site=write.callsite)
-    calls: dict[str, Event | None] = {"writer": writer, "line": call, "taken": maker}
-    return Found(calls, variable=write.names[0] if write.names else None, words=words)
+    calls: dict[str, Event | None] = {"writer": write, "line": call, "taken": maker}
+    return Found(calls, variable=arrays[0] if arrays else None, words=words)
 
 
 RULES = rules_of(
