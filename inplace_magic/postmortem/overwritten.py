@@ -148,15 +148,11 @@ def _suggestion(texts: Texts, judged: Verdict, line: Callsite) -> str:
     """
     if judged.steps:
         return _("Compute {loss} again after {line}.").format(loss=_("the loss"), line=_line_of(line))
-    said = _rewritten(texts, judged.lines[0]) if _is_plain(judged) else ""
+    lines = {(write.where.filename, write.where.node.lineno) for write in judged.writes}
+    known = all(write.known and write.recorded for write in judged.writes)
+    said = _rewritten(texts, judged.lines[0]) if len(lines) == 1 and known else ""
     general = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
     return said or general.format(line=_line_of(line))
-
-
-def _is_plain(judged: Verdict) -> bool:
-    """True if one line alone wrote, by operations that are known and that autograd recorded."""
-    lines = {(write.where.filename, write.where.node.lineno) for write in judged.writes}
-    return len(lines) == 1 and all(write.known and write.recorded for write in judged.writes)
 
 
 def _rewritten(texts: Texts, write: Where) -> str:

@@ -8,12 +8,8 @@ from collections.abc import Callable, Mapping
 from types import FunctionType, MappingProxyType, MemberDescriptorType, MethodType
 from typing import Any
 
-
-class Missing:
-    """What stands for an object that nothing keeps under a name, or that cannot be read."""
-
-
-MISSING = Missing()
+MISSING: Any = object()
+"""What stands for an object that nothing keeps under a name, or that cannot be read."""
 _TABLES = ("_parameters", "_buffers", "_modules")
 
 

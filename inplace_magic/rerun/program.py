@@ -9,25 +9,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any
+from typing import Any, ClassVar
 
 RESULT = "result"
 """Name of a callable's result and of the value of a cell's last expression."""
 
 
 class _OfANamespace:
-    """A program that gets all its objects from a namespace."""
+    """A program that gets all its objects from a namespace, and none besides."""
 
     __slots__ = ()
-
-    @property
-    def roots(self) -> tuple[Any, ...]:
-        """Objects that it gets besides: none."""
-        return ()
+    roots: ClassVar[tuple[Any, ...]] = ()
 
     def given(self, roots: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
         """Named objects of `roots`: none."""
-        yield from ()
+        return iter(())
 
 
 @dataclass(frozen=True, slots=True)

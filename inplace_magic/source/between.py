@@ -68,15 +68,18 @@ class Between:
     def _within_lines(
         self, first: Callsite, last: Callsite | None, names: tuple[str, ...], called: Iterable[Callsite], alone: bool
     ) -> Callsite | None:
+        """Return the same of two places of one function; `last` None: the end of the block."""
         text = self._texts.get(first.whose) if not first.outdated else None
+        if text is None:
+            return None
         seen = {site.expression for site in called if site.whose == first.whose}
-        node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
-        if text is None or node is None:
+        candidates = _candidates(text, first, last, names, seen, alone=alone)
+        if len(candidates) != 1:
             return None
         return callsite_at(
             text,
-            span_of(node),
-            text=self._line_in(first, text, node.lineno),
+            span_of(candidates[0]),
+            text=self._line_in(first, text, candidates[0].lineno),
             cell=first.cell,
             file=first.file,
             function=first.function,
@@ -118,19 +121,13 @@ def loop_around(text: Text, line: int) -> ast.For | ast.While | None:
     return inside[-1] if inside else None
 
 
-def only_between(
+def _candidates(
     text: Text, first: Callsite, last: Callsite | None, names: tuple[str, ...], seen: Set[str], *, alone: bool
-) -> ast.stmt | None:
-    """Return the statement between two places of one function; None when there are several or none.
-
-    Args:
-        last: place of the first call after it; None at the end of the block.
-        seen: sources of the recorded calls of this function, which are no candidates.
-        alone: no other thread ran meanwhile; else only what assigns to one of the names counts.
-    """
+) -> list[ast.stmt]:
+    """Return the statements between two places that can have written; `seen` are the sources of recorded calls."""
     tree = text.tree
     if tree is None:
-        return None
+        return []
     came_round = last is not None and last.line <= first.line
     end = last.line if last is not None and not came_round else 10**9
     own = simple_statements(tree, first.function)
@@ -138,7 +135,7 @@ def only_between(
     found = [node for node in between if any(code not in seen for code in actions(node, text.lines))]
     begun = [node for node in own if _hands_on(node, first)]
     if len(begun) == 1 and not came_round:
-        return begun[0]
+        return begun
     writing = [node for node in found if any(writes_to(node, name) for name in names)]
     naming = [node for node in found if any(mentions(node, name) for name in names)]
     candidates = (writing or naming or found) if alone else writing
@@ -153,8 +150,8 @@ def only_between(
             if any(writes_to(node, name) for name in names)
             and opens_the_pass(text, tree, node, last.line, holding=first.line)
         ]
-        candidates = [*below, *above][:1]
-    return candidates[0] if len(candidates) == 1 else None
+        return [*below, *above][:1]
+    return candidates
 
 
 def _hands_on(node: ast.stmt, place: Callsite) -> bool:

@@ -61,7 +61,9 @@ def argument_for(site: Callsite, name: str) -> ast.expr | None:
     if site.caller is None or is_called_by_autograd(site):
         return None
     node, parameters = expressions.parse(site.caller.expression), site.parameters
-    applied = isinstance(node, ast.Call) and _called(node) == "apply" != site.function.rpartition(".")[2]
+    applied = (
+        isinstance(node, ast.Call) and expressions.last_name(node.func) == "apply" != site.function.rpartition(".")[2]
+    )
     if applied and isinstance(node, ast.Call) and len(parameters) > len(node.args):
         parameters = parameters[1:]
     return expressions.parameter_argument(site.caller.expression, parameters, name)
@@ -70,15 +72,13 @@ def argument_for(site: Callsite, name: str) -> ast.expr | None:
 def is_called_by_autograd(site: Callsite) -> bool:
     """True if the caller's line runs backward, and the function of `site` is a hook or a ``backward(ctx, grad)``."""
     node = expressions.parse(site.caller.expression) if site.caller is not None else None
-    if not isinstance(node, ast.Call) or _called(node) not in ("backward", "grad"):
+    if not isinstance(node, ast.Call) or expressions.last_name(node.func) not in ("backward", "grad"):
         return False
     is_method = site.parameters[:1] in (("self",), ("cls",))
-    own = site.function.rpartition(".")[2] == _called(node) and (is_method or isinstance(node.func, ast.Name))
+    own = site.function.rpartition(".")[2] == expressions.last_name(node.func) and (
+        is_method or isinstance(node.func, ast.Name)
+    )
     return not own
-
-
-def _called(call: ast.Call) -> str | None:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
 
 
 @lru_cache(maxsize=4096)

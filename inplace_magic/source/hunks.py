@@ -65,7 +65,9 @@ def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | Non
         whose = [
             key
             for key, lines in known.items()
-            if Callsite(0, cell=key[0], file=key[1]).holder == hunk.place and _stands(lines, hunk)
+            if Callsite(0, cell=key[0], file=key[1]).holder == hunk.place
+            and bool(hunk.old)
+            and lines[hunk.first - 1 : hunk.first - 1 + len(hunk.old)] == hunk.old
         ]
         if len(whose) != 1:
             return None
@@ -103,10 +105,6 @@ def new_lines(changes: Sequence[Hunk]) -> list[range]:
     """Return where the lines that changes put in stand after them."""
     firsts = [moved(hunk.first, changes) for hunk in changes]
     return [range(first, first + len(hunk.new)) for first, hunk in zip(firsts, changes, strict=True)]
-
-
-def _stands(lines: Sequence[str], hunk: Hunk) -> bool:
-    return bool(hunk.old) and tuple(lines[hunk.first - 1 : hunk.first - 1 + len(hunk.old)]) == hunk.old
 
 
 def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:

@@ -118,16 +118,13 @@ def _read_later(write: Written, path: str) -> bool:
     """True if the new tensor would be used: a name that nobody reads again was written for somebody else's eyes."""
     listing, statement = write.listing, write.statement
     if not listing.whole:
-        return isinstance(statement, ast.AugAssign) or _read_by_a_later_call(write, path)
+        after = write.call.index if write.call is not None else len(write.story.trace.calls)
+        later = (call.callsite for call in write.story.trace.calls if call.index > after)
+        return isinstance(statement, ast.AugAssign) or any(path in paths_read(site, write.site) for site in later)
     if write.is_read_after(path):
         return True
     loop = next((node for node in listing.around(statement) if isinstance(node, ast.For)), None)
     return isinstance(listing.scope_of(statement), ast.Module) and (loop is None or path not in targets_of(loop))
-
-
-def _read_by_a_later_call(write: Written, path: str) -> bool:
-    after = write.call.index if write.call is not None else len(write.story.trace.calls)
-    return any(path in paths_read(call.callsite, write.site) for call in write.story.trace.calls if call.index > after)
 
 
 def _meant_for_the_caller(write: Written, path: str) -> bool:

@@ -206,7 +206,9 @@ def in_each_slot(write: Written) -> Fix | None:
     if "[" in path:
         return _repeated_list(write, path.split("[")[0])
     nodes = listing.inside(listing.scope_of(write.statement))
-    late = path in write.site.parameters or _taken_elsewhere(write, path)
+    attribute = path.rpartition(".")[2]  # `self.state` may get out of its object another way: `state = env.state`
+    elsewhere = [a for a in write.story.trace.aliases if a.source.endswith(f".{attribute}") and a.target != "return"]
+    late = path in write.site.parameters or ("." in path and bool(elsewhere))
     if late and any(isinstance(node, ast.Return) for node in nodes):
         return None
     stored = [
@@ -223,13 +225,6 @@ def _is_of_the_class(write: Written, path: str) -> bool:
     bound = {path_text(target) for e in entries for target in (e.targets if isinstance(e, ast.Assign) else [e.target])}
     values = {path_text(entry.target): entry.value for entry in entries if isinstance(entry, ast.AnnAssign)}
     return bool(owner) and attribute in bound and values.get(attribute, entries) is not None
-
-
-def _taken_elsewhere(write: Written, path: str) -> bool:
-    """True if ``self.state`` gets out of its object another way, too: ``state = env.state``."""
-    attribute = path.rpartition(".")[2]
-    aliases = write.story.trace.aliases
-    return "." in path and any(a.source.endswith(f".{attribute}") and a.target != "return" for a in aliases)
 
 
 def _repeated_list(write: Written, name: str) -> Fix | None:

@@ -10,7 +10,7 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import inplace_false, new_tensor, of_saved, step_advice
+from inplace_magic.hazards.fixes import inplace_false, new_tensor, refused, step_advice
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.rules.overwritten_words import (
     CODE,
@@ -176,5 +176,5 @@ RULE = Rule(
     CODE,
     "error",
     check,
-    {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))},
+    {CODE: Cures((refused.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))},
 )

@@ -18,7 +18,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, first_change, used_after
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import of_saved, step_advice
+from inplace_magic.hazards.fixes import refused, step_advice
 from inplace_magic.hazards.rule import Calls, Cures, Event, Found, Row, Rule, findings
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
@@ -238,4 +238,4 @@ KEPT_BY_CTX = Row(
 )
 
 
-RULE = Rule(CODE, "silent", check, {CODE: Cures((of_saved.version_kept,), (step_advice.advice,))})
+RULE = Rule(CODE, "silent", check, {CODE: Cures((refused.version_kept,), (step_advice.advice,))})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import MethodType, ModuleType
 from typing import Any
 
 import torch
@@ -253,7 +253,7 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         if issubclass(thing, tuple) and _fields(function):
             return Items([*given, *named.values()], list(_fields(function)))
         return _instance(machine, function, given, named, node)
-    if kind in (FunctionType, BuiltinFunctionType) or callable(thing):
+    if callable(thing):
         name = _name(thing)
         module = str(getattr(thing, "__module__", "") or "") if name else ""
         made = builtin(machine, name, module, given, named, node)

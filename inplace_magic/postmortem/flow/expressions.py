@@ -83,11 +83,6 @@ def evaluate(machine: Machine, node: ast.expr) -> Value:
         if node.value is not None:
             machine.frame.yields.append(evaluate(machine, node.value))
         return UNKNOWN
-    if isinstance(node, ast.Slice):
-        for part in (node.lower, node.upper, node.step):
-            if part is not None:
-                evaluate(machine, part)
-        return UNKNOWN
     for inner in ast.iter_child_nodes(node):
         if isinstance(inner, ast.expr):
             evaluate(machine, inner)

@@ -93,19 +93,14 @@ def _from_the_frames(machine: Machine, failure: Failure) -> None:
             text = failure.texts.text(each.code.co_filename)
             if each.globals is not failure.namespace and text is not None and text.tree is not None:
                 _module(machine, each.code.co_filename, text.tree, machine.module_env(each.globals))
-            if machine.snapshot is not None:
-                return
-            continue
-        found = failure.texts.function(each.code)
-        if found is None:
-            continue
-        env = machine.env(machine.module_env(each.globals), each.names or None)
-        arguments, given_anew = found.node.args, variables_bound(found.node)
-        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            known = argument.arg in each.names and argument.arg not in given_anew
-            env.names[argument.arg] = machine.value_of(each.names[argument.arg]) if known else machine.fresh()
-        machine.frames[:] = [Frame(each.code.co_filename, found.name, env, None)]
-        execute(machine, found.node.body)
+        elif (found := failure.texts.function(each.code)) is not None:
+            env = machine.env(machine.module_env(each.globals), each.names or None)
+            arguments, given_anew = found.node.args, variables_bound(found.node)
+            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                known = argument.arg in each.names and argument.arg not in given_anew
+                env.names[argument.arg] = machine.value_of(each.names[argument.arg]) if known else machine.fresh()
+            machine.frames[:] = [Frame(each.code.co_filename, found.name, env, None)]
+            execute(machine, found.node.body)
         if machine.snapshot is not None:
             return
 

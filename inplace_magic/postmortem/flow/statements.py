@@ -74,7 +74,10 @@ def _statement(machine: Machine, node: ast.stmt) -> str | None:
     elif isinstance(node, (ast.Global, ast.Nonlocal)):
         machine.frame.env.outer |= frozenset(node.names)
     elif isinstance(node, ast.If):
-        return _branch(machine, node)
+        decided = truth(evaluate(node.test))
+        if decided is not None:
+            return execute(machine, node.body if decided else node.orelse)
+        return _sides(machine, [node.body, node.orelse])
     elif isinstance(node, (ast.For, ast.AsyncFor)):
         return follow_for(machine, node)
     elif isinstance(node, ast.While):
@@ -134,13 +137,6 @@ def truth(value: Value) -> bool | None:
     if isinstance(value, Constant) and value.known:
         return bool(value.value)
     return None
-
-
-def _branch(machine: Machine, node: ast.If) -> str | None:
-    decided = truth(machine.evaluate(node.test))
-    if decided is not None:
-        return execute(machine, node.body if decided else node.orelse)
-    return _sides(machine, [node.body, node.orelse])
 
 
 def _sides(machine: Machine, blocks: list[list[ast.stmt]]) -> str | None:

@@ -82,15 +82,3 @@ def is_one_real_number(tensor: Any) -> bool | None:
     if layout.shape is None or layout.dtype is None:
         return None
     return all(size == 1 for size in layout.shape) and not layout.dtype.is_complex
-
-
-def shape_of(tensor: Any) -> str | None:
-    """Return its shape as a reader writes it: ``[3, 1]``."""
-    shape = describe.layout(tensor).shape
-    return None if shape is None else str(list(shape))
-
-
-def dtype_of(tensor: Any) -> str | None:
-    """Return its dtype: ``torch.int64``."""
-    dtype = describe.layout(tensor).dtype
-    return None if dtype is None else str(dtype)

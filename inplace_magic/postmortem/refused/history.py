@@ -136,12 +136,7 @@ class History:
         """Return the latest statement of a frame that gave a name, or a path such as ``self.memory``, its value; of a
         parameter the line that called the function."""
         frame = self.holder(frame)
-        found = next((bound for bound in self.bindings(path, frame)), None)
-        return found or self._argument(path, frame)
-
-    def bindings(self, path: str, frame: int) -> Iterator[Bound]:
-        """Yield all of them, the latest first."""
-        return bindings_in(self.steps(frame), path, frame)
+        return next(bindings_in(self.steps(frame), path, frame), None) or self._argument(path, frame)
 
     def origin(self, path: str, frame: int) -> Bound | None:
         """Return the same, and of an argument that is a name or path what gave the caller's its value, and so on."""

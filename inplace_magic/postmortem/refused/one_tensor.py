@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from inplace_magic.capture.torch import describe
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import Subject, about
-from inplace_magic.postmortem.refused.facts import computed, dtype_of, integer, leaf, owner_of, tracked, untracked
+from inplace_magic.postmortem.refused.facts import computed, integer, leaf, owner_of, tracked, untracked
 from inplace_magic.postmortem.refused.history import Bound
 from inplace_magic.postmortem.refused.roots import reads_a_gradient
 from inplace_magic.record.refusal import WHY
 
 
 def _dtype(failure: Failure, tensor: Any) -> dict[str, str]:
-    return {"dtype": (dtype_of(tensor) if tensor is not None else None) or _("an integer dtype")}
+    dtype = describe.layout(tensor).dtype if tensor is not None else None
+    return {"dtype": _("an integer dtype") if dtype is None else str(dtype)}
 
 
 def _update(failure: Failure, subject: Subject, made: Bound | None) -> str | None:

@@ -166,14 +166,9 @@ def explain_unused(failure: Failure) -> Answer:
     listed = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given] if given is not None else []
     index = int(failure.match["index"])
     path = path_text(listed[index]) if index < len(listed) else None
-    roots = roots_in(history)
     return words.answer(
         failure,
-        _(words.NOT_BEHIND).format(
-            line=words.spot(failure.place),
-            tensor=words.tensor(path),
-            result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
-        ),
+        words.not_behind(failure, path, roots_in(history)),
         sites=[failure.place],
         certain=path is not None,
         name=path,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
+from inplace_magic.capture.torch import describe
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.reading import stored
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor, shape_of
+from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History, Step, steps_above
 from inplace_magic.postmortem.refused.roots import roots_in
 from inplace_magic.postmortem.refused.sight import sight_in
@@ -26,7 +28,7 @@ def explain_not_scalar(failure: Failure) -> Answer:
     frame = len(failure.frames) - 1
     roots = roots_in(history)
     scopes = history.scopes(frame)
-    shaped = [
+    shaped: list[tuple[ast.expr, Any]] = [
         (root, value) for root in roots if is_tensor(value := value_of(root, scopes)) and not is_one_real_number(value)
     ]
     root, tensor = shaped[0] if shaped else (roots[0] if roots else None, None)
@@ -34,16 +36,17 @@ def explain_not_scalar(failure: Failure) -> Answer:
     made = _maker(history, path, frame) if path is not None else None
     site = history.site(made.step) if made is not None else failure.place
     unreduced = _without_reduction(made, history, frame)
-    shape = shape_of(tensor) if tensor is not None else None
+    sizes = describe.layout(tensor).shape if tensor is not None else None
+    shape = _("unknown") if sizes is None else str(list(sizes))
     real = "real scalar" not in failure.text and "complex" not in failure.text.lower()
+    what = _("{line} runs backward from {tensor}, whose shape is {shape}.")
+    what = what if real else _("{line} runs backward from {tensor}, which is complex.")
     return words.answer(
         failure,
-        _("{line} runs backward from {tensor}, which is complex.").format(
-            line=words.spot(failure.place), tensor=words.called(root)
-        )
-        if not real
-        else _("{line} runs backward from {tensor}, whose shape is {shape}.").format(
-            line=words.spot(failure.place), tensor=words.called(root), shape=shape or _("unknown")
+        what.format(
+            line=words.spot(failure.place),
+            tensor=words.called(root),
+            shape=shape,
         ),
         _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
         _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)

@@ -14,7 +14,6 @@ from inplace_magic.postmortem.refused.history import Bound
 from inplace_magic.postmortem.refused.one_tensor import ONE_TENSOR
 from inplace_magic.record.answer import Answer
 
-_VMAP_FILE = "vmap.py"
 _SHAPE = next(row for row in ONE_TENSOR if row.code == "written-with-another-shape")
 
 
@@ -95,7 +94,7 @@ _CAPTURED = about(
 
 def _of_another_shape(failure: Failure) -> Answer | None:
     """Explain a result that does not fit: under `vmap` the shapes in the text have the examples as a dimension."""
-    mapped = any(frame.f_code.co_filename.endswith(_VMAP_FILE) for frame in failure.stack)
+    mapped = any(frame.f_code.co_filename.endswith("vmap.py") for frame in failure.stack)
     kind = _SHARED if mapped else _SHAPE
     return kind.explain(replace(failure, kind=kind))
 

@@ -54,24 +54,18 @@ def explain_base_written(failure: Failure) -> Answer:
     sites = list(dict.fromkeys(history.site(step) for _, step in writes))
     path = writes[0][0] if writes else None
     name = path or _("it")
-    text = (
-        _("{line} wrote {tensor}, and {use} then used a view of it.").format(
-            line=words.spot(sites[0]), tensor=words.tensor(path), use=words.spot(failure.place)
-        )
-        if sites
-        else _("{use} uses a view of a tensor that was written after the view was taken.").format(
-            use=words.spot(failure.place)
-        )
-    )
+    wrote = sites[0] if sites else None
+    text = _("{use} uses a view of a tensor that was written after the view was taken.")
+    text = text if wrote is None else _("{line} wrote {tensor}, and {use} then used a view of it.")
     return words.answer(
         failure,
-        text,
+        text.format(line=words.spot(wrote), tensor=words.tensor(path), use=words.spot(failure.place)),
         failure.why.format(**_maker(failure, None)),
         sites=sites,
         certain=len(sites) == 1 and writes[0][1].sure,
         name=path,
         fix=_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line}.").format(
-            name=name, line=words.line_of(sites[0] if sites else None)
+            name=name, line=words.line_of(wrote)
         ),
     )
 

@@ -22,7 +22,7 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.cutters import cutters, switching_block
 from inplace_magic.postmortem.refused.ended import cure_of, said_of
 from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
-from inplace_magic.postmortem.refused.history import Bound, History, Step
+from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in
 from inplace_magic.postmortem.refused.no_graph import Cut
 from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.values import paths_in, value_of
@@ -48,15 +48,11 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    text = _(words.NOT_BEHIND).format(
-        line=words.spot(failure.place),
-        tensor=words.tensor(path),
-        result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
-    )
+    text = words.not_behind(failure, path, roots)
     if again is not None:
         said_so = (
             _("{line} bound `{name}` to another tensor after {result} was computed.")
-            if len(list(history.bindings(again.path, frame))) > 1
+            if len(list(bindings_in(history.steps(frame), again.path, frame))) > 1
             else _("{line} made `{name}` after {result} was computed.")
         )
         told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
@@ -168,20 +164,21 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
 
 def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer | None:
     steps = [(each, step) for each in range(frame, -1, -1) for step in history.steps(each)]
-    ran = [(at, each, step) for at, (each, step) in enumerate(steps) if _backward_in(step) is not None]
+    begun = ((at, each, step, _backward_from(history, each, step)) for at, (each, step) in enumerate(steps))
+    ran = [(at, each, step, roots) for at, each, step, roots in begun if roots is not None]
     first = next((entry for entry in ran if not entry[2].earlier_pass), None)
     cleared = next((at for at, (each, step) in enumerate(steps) if _clears(history, step, each, path, tensor)), None)
-    if cleared is not None and any(at > cleared for at, _frame, _step in ran):
+    if cleared is not None and any(at > cleared for at, *_began in ran):
         site = history.site(steps[cleared][1])
         text = _("{line} had cleared it after backward.").format(line=words.spot(site))
         return _answer(history, path, text, _("Clear gradients right before backward, and use them after it."), site)
     if first is None:
         text = _("No backward ran before this line.")
         fix = _("Ask for the gradient after `backward()`; to clear it, `optimizer.zero_grad()` skips one that is None.")
-        return _answer(history, path, text, fix, history.failure.place) if not ran or _is_new(history, ran) else None
-    at, owner, step = first
-    call = _backward_in(step)
-    roots = roots_of_call(call, history.scopes(owner)) if call is not None else []
+        known = (value_of(root, history.scopes(each)) for _at, each, _step, roots in ran for root in roots)
+        in_first_pass = not any(map(is_tensor, known))
+        return _answer(history, path, text, fix, history.failure.place) if in_first_pass else None
+    at, owner, _step, roots = first
     outputs = [value for root in roots if is_tensor(value := value_of(root, history.scopes(owner)))]
     if not outputs or _is_behind(tensor, outputs):
         return None
@@ -197,21 +194,12 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
     return _answer(history, path, text, fix, *(cut.site for cut in cuts))
 
 
-def _is_new(history: History, ran: list[tuple[int, int, Step]]) -> bool:
-    """True if what a backward further down the loop starts at has no value yet, so that this is the first pass."""
-    for _at, frame, step in ran:
-        call = _backward_in(step)
-        roots = roots_of_call(call, history.scopes(frame)) if call is not None else []
-        if any(is_tensor(value_of(root, history.scopes(frame))) for root in roots):
-            return False
-    return True
-
-
-def _backward_in(step: Step) -> ast.Call | None:
+def _backward_from(history: History, frame: int, step: Step) -> list[ast.expr] | None:
+    """Return what the backward of a statement starts at; None where it surely runs none."""
     if isinstance(step.node, (ast.Expr, ast.Assign)) and step.sure:
         for node in ast.walk(step.node.value):
             if isinstance(node, ast.Call) and runs_backward(node) and "backward" in ast.unparse(node.func):
-                return node
+                return roots_of_call(node, history.scopes(frame))
     return None
 
 
@@ -242,17 +230,17 @@ def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
             if value is None or led.isdisjoint(map(path_text, paths_in(value))):
                 continue
             site, block = history.site(step), switching_block(step.around)
-            ended = [each for each in cutters(value) if _leads(each.inner, led)]
+            ended = [
+                each
+                for each in cutters(value)
+                if led & {path_text(part) for node in each.inner for part in paths_in(node)}
+            ]
             if block is not None:
                 yield Cut("block", site, name, ast.unparse(block.items[0].context_expr))
             elif ended:
                 yield Cut(ended[0].how, site, name, ast.unparse(ended[0].node))
             else:
                 led.add(name)
-
-
-def _leads(nodes: tuple[ast.expr, ...], led: set[str]) -> bool:
-    return any(path_text(each) in led for node in nodes for each in paths_in(node))
 
 
 def _answer(history: History, path: str, said: str, fix: str, *sites: Callsite | None) -> Answer:

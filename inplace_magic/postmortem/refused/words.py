@@ -17,7 +17,6 @@ LEAF_FIX = N_(
     "computation, write into a copy: `{name}.clone()`."
 )
 UPDATE = N_("Put {line} under `with torch.no_grad():`, as an update of the values.")
-NOT_BEHIND = N_("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.")
 USE_IT = N_(
     "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
     "be unused, pass `allow_unused=True` and expect None."
@@ -54,6 +53,13 @@ def answer(
         variable=name,
         fix=fix,
     )
+
+
+def not_behind(failure: Failure, path: str | None, roots: Sequence[ast.expr]) -> str:
+    """Say that a result was not computed from the tensor whose gradient is asked for."""
+    result = code(ast.unparse(roots[0])) if roots else _("the result")
+    said = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.")
+    return said.format(line=spot(failure.place), tensor=tensor(path), result=result)
 
 
 def code(text: str) -> str:
