@@ -73,7 +73,7 @@ MUTATIONS = (
         "capture/test_versions.py capture/test_recorder.py",
     ),
     Mutation(
-        "capture/past/forgetting.py",
+        "capture/past/room.py",
         "keep = position >= older or times",
         "keep = position >= older and times",
         "no_harm/test_long_runs.py capture/test_packed.py",

@@ -119,7 +119,7 @@ def asked() -> list[dict[str, object]]:
     """Return what the site's search knows an error by: its code, the pattern of its text, and its texts."""
     known = {error.code: [error.text, *(text for _, text in error.others)] for error in errors()}
     return [
-        {"code": kind.code, "pattern": kind.pattern.pattern.replace("(?P<", "(?<"), "texts": known[kind.code]}
+        {"code": kind.code, "pattern": kind.pattern.replace("(?P<", "(?<"), "texts": known[kind.code]}
         for kind in KINDS
         if kind.code in known
     ]

@@ -5,7 +5,6 @@ A page stands in ``hazards/pages``; ``make_pages.py`` writes the pages for the s
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the package beside this file, whichever is installed
 
 from inplace_magic.hazards import RULES  # noqa: E402
+from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE  # noqa: E402
 from inplace_magic.hazards.pages import page_of  # noqa: E402
 from inplace_magic.hazards.rule import Rule as FromCode  # noqa: E402
 
-HAZARDS = ROOT / "inplace_magic" / "hazards"
 SEVERITIES = {
     "error": "PyTorch raises, or will raise on backward",
     "silent": "a wrong result without an error",
@@ -28,7 +27,6 @@ SEVERITIES = {
 """Worst first, with what each means."""
 
 _TOLD_BY = ("Found ", "Told ")
-_CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 _MEANING = re.compile(r"^\* ``([a-z-]+)``: (.+(?:\n  .+)*)", re.MULTILINE)
 """``* ``code``: what happened``, on the page of a rule with several codes."""
 
@@ -78,36 +76,8 @@ def rules() -> list[Rule]:
 
 def _read(rule: FromCode) -> Rule:
     folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
-    if rule.code:
-        codes = tuple(rule.cures)
-        return Rule(module, folder, codes, rule.severity, page_of(codes[0]) or "", rule.code)
-    file = f"{folder}/{module}.py"
-    tree = ast.parse((HAZARDS / file).read_text(encoding="utf-8"))
-    codes = [text for node in tree.body if (text := _constant(node)) is not None and _CODE.fullmatch(text)]
-    severities = {text for node in ast.walk(tree) if (text := _severity(node)) is not None}
-    text = page_of(codes[0]) if codes else None
-    if text is None or len(severities) != 1:
-        raise SystemExit(
-            f"The rule {module} needs a page, the codes of its findings as constants, and one severity; "
-            f"found codes {codes} and severities {sorted(severities)}."
-        )
-    return Rule(module, folder, tuple(codes), severities.pop(), text, rule.name)
-
-
-def _severity(node: ast.AST) -> str | None:
-    """Of ``Hazard(…, severity="silent")`` and of ``finding(CODE, "silent", …)``."""
-    if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("Hazard", "finding"):
-        return None
-    given = next((word.value for word in node.keywords if word.arg == "severity"), None)
-    given = node.args[1] if given is None and len(node.args) > 1 else given
-    return str(given.value) if isinstance(given, ast.Constant) else None
-
-
-def _constant(node: ast.stmt) -> str | None:
-    """The text that a statement of a module gives to a name."""
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-        return node.value.value
-    return None
+    codes = tuple(rule.cures)
+    return Rule(module, folder, codes, rule.severity, page_of(codes[0]) or "", rule.name)
 
 
 def page(rule: Rule) -> str:
@@ -152,9 +122,6 @@ def facts(found: list[Rule]) -> str:
 
 def of_paddle(found: list[Rule]) -> str:
     """Which rules run on Paddle's tensors, and why the others do not."""
-    tree = ast.parse((HAZARDS / "of_paddle.py").read_text(encoding="utf-8"))
-    table = next(node.value for node in tree.body if isinstance(node, ast.AnnAssign) and node.value is not None)
-    reasons: dict[str, str] = ast.literal_eval(table)
     lines = [
         "# Findings on Paddle's tensors",
         "",
@@ -165,7 +132,7 @@ def of_paddle(found: list[Rule]) -> str:
         "|---|---|",
     ]
     for rule in found:
-        reason = reasons.get(rule.name)
+        reason = NOT_FOR_PADDLE.get(rule.name)
         lines.append(f"| [`{rule.name}`]({rule.page}) | {'yes' if reason is None else f'no: {reason}'} |")
     lines += [""]
     return "\n".join(lines)

@@ -37,30 +37,25 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
-    "Answer": "record.answer",
-    "Callsite": "record.places",
-    "CompareError": "errors",
-    "Comparison": "comparing.comparison",
-    "CopyError": "errors",
-    "Hazard": "hazards",
-    "InplaceMagicError": "errors",
-    "OptionError": "errors",
-    "Report": "report",
-    "ReportFormatError": "errors",
-    "Trace": "record.trace",
-    "WatchOptions": "record.options",
-    "analyze": "watching.api",
-    "answer": "answering.asked",
-    "compare": "comparing.compare",
-    "install": "answering.hooks",
-    "last_report": "watching.last",
-    "schedule": "watching.scheduling",
-    "uninstall": "answering.hooks",
-    "watch": "watching.api",
-    "watched": "ranks.watched",
-    "why": "proving.why",
+_ROOMS = {
+    "answering.asked": ("answer",),
+    "answering.hooks": ("install", "uninstall"),
+    "comparing.compare": ("compare",),
+    "comparing.comparison": ("Comparison",),
+    "errors": ("CompareError", "CopyError", "InplaceMagicError", "OptionError", "ReportFormatError"),
+    "hazards": ("Hazard",),
+    "proving.why": ("why",),
+    "ranks.watched": ("watched",),
+    "record.answer": ("Answer",),
+    "record.options": ("WatchOptions",),
+    "record.places": ("Callsite",),
+    "record.trace": ("Trace",),
+    "report": ("Report",),
+    "watching.api": ("analyze", "watch"),
+    "watching.last": ("last_report",),
+    "watching.scheduling": ("schedule",),
 }
+_PUBLIC = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [*sorted(_PUBLIC), "load_ipython_extension", "unload_ipython_extension"]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import TracebackType
 
 
 class InplaceMagicError(Exception):
@@ -42,3 +43,34 @@ def chained(error: BaseException) -> Iterator[BaseException]:
             seen.add(id(one))
             yield one
             todo += (one.__cause__, one.__context__, *getattr(one, "exceptions", ()))
+
+
+def error_text(error: BaseException) -> str:
+    """``RuntimeError: text``; an exception whose text cannot be had is told by its type alone."""
+    try:
+        return f"{type(error).__name__}: {error!s}"
+    except Exception:  # one of the user's, with a `__str__` that raises
+        return type(error).__name__
+
+
+def without_entries(error: BaseException, beyond: Callable[[TracebackType], TracebackType | None]) -> None:
+    """Takes entries out of the traceback of an error, and of all errors that it came from.
+
+    Args:
+        beyond: of an entry the one that shall stand in its place: itself, or one further down.
+    """
+    for one in chained(error):
+        first = entry = _kept(one.__traceback__, beyond)
+        if first is not one.__traceback__:
+            one.__traceback__ = first
+        while entry is not None:
+            following = _kept(entry.tb_next, beyond)
+            if following is not entry.tb_next:
+                entry.tb_next = following
+            entry = following
+
+
+def _kept(entry: TracebackType | None, beyond: Callable[[TracebackType], TracebackType | None]) -> TracebackType | None:
+    while entry is not None and (further := beyond(entry)) is not entry:
+        entry = further
+    return entry

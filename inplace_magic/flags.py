@@ -29,15 +29,16 @@ class Options:
         Raises:
             OptionError: a value that an option cannot take.
         """
-        return cls(**{name: _part(record, given) for name, record in OPTION_RECORDS.items()})
+        return cls(
+            **{
+                name: record(**{each.name: given[each.name] for each in fields(record) if each.name in given})
+                for name, record in OPTION_RECORDS.items()
+            }
+        )
 
 
 OPTION_RECORDS: dict[str, type[Any]] = {"watch": WatchOptions, "show": ShowOptions, "deliver": DeliverOptions}
 """The parts of :class:`Options`."""
-
-
-def _part(record: type[Any], given: Mapping[str, Any]) -> Any:
-    return record(**{each.name: given[each.name] for each in fields(record) if each.name in given})
 
 
 def settings(name: str) -> tuple[tuple[str, ...], dict[str, Any]]:

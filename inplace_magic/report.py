@@ -138,7 +138,7 @@ class Report:
     def patch(self) -> str:
         """Return the fixes as one patch for ``git apply`` in the working directory; empty if there are none. A cell is
         called ``In[4].py``. Notes and refuted fixes are left out."""
-        from inplace_magic.source.patches import patch_of
+        from inplace_magic.source.hunks import patch_of
 
         return patch_of(self.trace, [finding.diff for finding in self.findings if finding.severity != "info"])
 

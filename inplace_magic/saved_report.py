@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from inplace_magic.errors import ReportFormatError
@@ -19,11 +18,6 @@ MAX_JSON_CHARACTERS = 1_000_000_000
 
 Parts = tuple[Trace, tuple[Hazard, ...], str]
 """The trace, the findings, and the language that these are in."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    hazards: tuple[Hazard, ...]
 
 
 def parts_of_text(text: str | bytes | bytearray) -> Parts:
@@ -69,7 +63,7 @@ def parts_of(data: Any) -> Parts:
     whole = {**rest, "calls": data.get("calls", []), "blindness": data.get("blindness", [])}
     try:
         trace = codec.from_plain(Trace, whole, "report")
-        hazards = codec.from_plain(_Findings, {"hazards": data.get("hazards", [])}, "report").hazards
+        hazards = codec.from_plain(tuple[Hazard, ...], data.get("hazards", []), "report.hazards")
     except RecursionError:
         raise ReportFormatError(_("The saved report is damaged: it is nested too deeply.")) from None
     told = data.get("language")

@@ -272,13 +272,19 @@ def torch_modes() -> list[str]:
 def doors_left() -> list[str]:
     """What of torch is replaced by something of this package now."""
     doors: Any = sys.modules.get("inplace_magic.capture.stepping_aside.doors")
-    return [] if doors is None else [f"{name} is ours" for name in doors.ours()]
+    if doors is None:
+        return []
+    left = [f"{place.door.module}.{place.door.name} is ours" for place in doors._PLACES if place.is_ours]
+    return [*left, *(["a finder in sys.meta_path is ours"] if doors._LATE in sys.meta_path else [])]
 
 
 def replaced_functions() -> list[str]:
     """Functions of torch's that are replaced by one of this package now."""
     swapping = sys.modules.get("inplace_magic.capture.torch.swapping")
-    return ["torch.utils.swap_tensors"] if swapping is not None and swapping.is_substituted() else []
+    if swapping is None:
+        return []
+    used = getattr(sys.modules["torch"].utils.swap_tensors, "__globals__", {}).get("weakref")
+    return ["torch.utils.swap_tensors"] if isinstance(used, swapping._WithoutOurs) else []
 
 
 def optimizer_hooks() -> list[str]:

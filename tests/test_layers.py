@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"flags", "answering", "watching", "rerun", "comparing", "proving", "render", "widgets", *READ_SIDE},
     "lessons": GROUND | {"watching", "magics", "render", *READ_SIDE},
     "ranks": GROUND | {"watching", "capture", "render", "report"},
-    "cli": GROUND | {"answering", "watching", "flags", "report", "render", "ranks"},
+    "cli": GROUND | {"answering", "capture", "watching", "flags", "report", "render", "ranks"},
     "callbacks": GROUND | {"watching", "render", "report"},
     "testing": GROUND | {"answering", "watching", "flags", "render", *READ_SIDE},
     "__main__": {"cli"},
@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """Room -> the rooms that it may import, besides itself. ``inplace_magic`` alone (for the version) nobody needs."""
 
-FAMILIES = ("rules", "stale", "shared", "arrays", "handed", "gradients", "dead", "overlap", "twice")
+FAMILIES = ("rules", "stale", "shared", "handed", "gradients", "dead", "overlap", "twice")
 """The folders of rules: none knows another one, nor the notes, and nothing that serves them knows one."""
 
 NEVER = [
@@ -100,11 +100,11 @@ report that is never looked at shall not load one."""
 
 HOME: dict[str, set[str]] = {
     # exercises are torch programs, imported when one is checked; the store is how ranks find each other
-    "torch": {"capture/", "postmortem/", "rerun/", "lessons/", "ranks/store.py"},
+    "torch": {"capture/", "postmortem/", "rerun/", "lessons/", "ranks/boards.py"},
     "paddle": {"capture/paddle/"},
     "numpy": {"capture/", "rerun/"},
     "executing": {"source/positions.py"},
-    "IPython": {"magics/", "lessons/running.py", "cli/startup.py"},
+    "IPython": {"magics/", "cli/startup.py"},
     "pandas": {"render/tables/frames.py"},
     "graphviz": {"render/graph/"},
     "pygraphviz": {"render/graph/layout.py"},

@@ -16,8 +16,9 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import overload
 
+from inplace_magic.analysis.overlap import reach_of_write
 from inplace_magic.record.autograd import SavedTensor
-from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
@@ -40,6 +41,11 @@ class Write:
     mutation: Mutation | None = None
     site: Callsite | None = None
     """Place of the write; of an unseen one, the only statement that can have made it."""
+
+    @property
+    def reach(self) -> Region | None:
+        """The elements that it can have reached; None: any."""
+        return reach_of_write(self.call, self.mutation) if self.call is not None and self.mutation is not None else None
 
 
 write_of = filled(Write)

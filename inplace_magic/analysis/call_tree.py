@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from inplace_magic.analysis.tree.alike import Alike
-from inplace_magic.analysis.tree.branches import Branch, BranchKind, Placed, Step, branch_of, module_path
+from inplace_magic.analysis.tree.branches import Alike, Branch, BranchKind, Placed, Step, branch_of, module_path
 from inplace_magic.analysis.tree.loops import Level, add_part, close_loop, in_rows, runs_of
 from inplace_magic.analysis.tree.module_names import IN_A_ROW, Room, steps_of
 from inplace_magic.analysis.vertices import CallVertex

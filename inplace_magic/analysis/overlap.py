@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from inplace_magic.record.autograd import SavedTensor
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CLIP = 8
 _MOST = 65_536
 _MOST_TRIED = 10_000
-_VIEWS_OF_VIEWS = 3
+VIEWS_OF_VIEWS = 3
 """Steps of ``for row in x: row[1:].mul_(2)`` that are followed back."""
 
 
@@ -140,7 +140,8 @@ def reads_what_it_writes(written: Region, read: Region, *, copied: bool = False)
             return False
         read = Region(read.offset, read.shape[extra:], read.strides[extra:])
     pad = len(written.shape) - len(read.shape)
-    shape = tuple(min(size, _clip(len(written.shape))) for size in written.shape)
+    clip = _CLIP if len(written.shape) <= 4 else 3
+    shape = tuple(min(size, clip) for size in written.shape)
     sizes, strides = (1,) * pad + read.shape, (0,) * pad + read.strides
     if any(size not in (1, full) for size, full in zip(sizes, written.shape, strict=True)):
         return False
@@ -178,28 +179,14 @@ def repeats_elements(meta: TensorMetadata) -> bool:
     return region is not None and writes_one_element_twice(region)
 
 
-def views_back(story: Story, tensor: int, before: int) -> Iterator[tuple[int, CallEvent]]:
-    """(tensor, the call that took it as a view) of a tensor, of what that was taken of, and so on."""
-    for _step in range(_VIEWS_OF_VIEWS):
-        made = story.innermost_new(tensor, before)
-        if made is None or made.kind != "view" or not made.inputs:
-            return
-        yield tensor, made
-        tensor, before = made.inputs[0].tensor, made.index
-
-
 def repeating(story: Story, tensor: int, before: int) -> CallEvent | None:
     """Return the call that laid several positions of a tensor on one element, behind the views that were taken of its
     result; else the one that made the tensor."""
-    for _tensor, view in views_back(story, tensor, before):
+    for view in islice(story.views_back(tensor, before), VIEWS_OF_VIEWS):
         taken_of = region_of(view.inputs[0])
         if taken_of is not None and not writes_one_element_twice(taken_of):
             return view
     return story.innermost_new(tensor, before)
-
-
-def _clip(dimensions: int) -> int:
-    return _CLIP if dimensions <= 4 else 3
 
 
 def _elements(region: Region) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -46,9 +46,8 @@ def restorations(story: Writes) -> dict[int, list[Restoration]]:
             reach, copy = reach_of_write(call, mutation), story.innermost_new(source.tensor, call.index)
             if mutation.storage is None or reach is None or copy is None or not copy.does("clone"):
                 continue
-            writes = story.writes_to_memory(source.storage)
             of_the_same = copy.inputs[0].storage == mutation.storage and region_of(copy.inputs[0]) == reach
-            if of_the_same and not any(copy.index < write.at < call.index for write in writes):
+            if of_the_same and not story.is_written_between(source.storage, copy.index, call.index):
                 found.setdefault(mutation.storage, []).append(Restoration(call.index, copy.index, reach))
     return found
 

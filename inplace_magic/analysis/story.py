@@ -146,12 +146,6 @@ class Story(Writes):
         found = grouped((node.function, node.node) for node in self.trace.nodes if node.function is not None)
         return {name: frozenset(nodes) for name, nodes in found.items()}
 
-    @cached_property
-    def hooked_nodes(self) -> frozenset[int]:
-        """The nodes of the tensors that were given a hook."""
-        hooking = (call.inputs[0].node for call in self.doing("registers hook") if call.inputs)
-        return frozenset(node for node in hooking if node is not None)
-
     def saver_site(self, node: AutogradNode) -> tuple[CallEvent | None, Callsite | None]:
         """Return the call that made a node, and its place.
 

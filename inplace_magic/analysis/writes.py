@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -27,11 +28,15 @@ class Writes(Backwards, KnownNames):
         """The writes from outside torch, by storage."""
         return grouped_by(attrgetter("storage"), self.trace.foreign)
 
-    def is_written_between(self, storage: int | None, since: int, until: int) -> bool:
-        """True if a memory was written between two calls."""
+    def writes_between(self, storage: int | None, since: int, until: int | None = None) -> Iterator[Write]:
+        """Yield the writes to a memory that came after a call, and before another one if that is given."""
         writes = self.writes_to_memory(storage)
-        first = bisect_right(writes, since, key=_AT)
-        return first < len(writes) and writes[first].at < until
+        stop = len(writes) if until is None else bisect_left(writes, until, key=_AT)
+        return map(writes.__getitem__, range(bisect_right(writes, since, key=_AT), stop))
+
+    def is_written_between(self, storage: int | None, since: int, until: int | None = None) -> bool:
+        """True if there is such a write."""
+        return next(self.writes_between(storage, since, until), None) is not None
 
     def writes_to_memory(self, storage: int | None) -> list[Write]:
         """Return all writes to a storage, those seen, unseen and from outside torch, oldest first."""
@@ -111,6 +116,17 @@ class Writes(Backwards, KnownNames):
         while inner is not None and inner.parent is not None and inner.parent != call.index:
             inner = self.calls.get(inner.parent)
         return inner is not None and inner.parent is not None
+
+    def view_of(self, tensor: int, before: int) -> CallEvent | None:
+        """Return the call before another one that took a tensor as a view of another tensor."""
+        return next(self.views_back(tensor, before), None)
+
+    def views_back(self, tensor: int, before: int) -> Iterator[CallEvent]:
+        """Yield the call before another one that took a tensor as a view, the call that took what that is a view of as
+        one, and so on."""
+        while (made := self.innermost_new(tensor, before)) is not None and made.kind == "view" and made.inputs:
+            yield made
+            tensor, before = made.inputs[0].tensor, made.index
 
     @cached_property
     def _made(self) -> dict[int, CallEvent]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from inplace_magic.answering import marimo
 from inplace_magic.errors import chained
@@ -18,15 +17,8 @@ def last_error() -> BaseException | None:
     return next((error for error in found if error is not None), None)
 
 
-@dataclass(slots=True)
-class _Latest:
-    """The newest answer and the `id` of its error, which it does not keep alive."""
-
-    key: int | None = None
-    answer: Answer | None = None
-
-
-_latest = _Latest()
+_latest: dict[int, Answer | None] = {}
+"""The newest answer by the `id` of its error, which it does not keep alive."""
 _KINDS = RuntimeError, ValueError, SystemError
 """Error types of PyTorch's autograd, and further ones of Paddle's."""
 
@@ -48,8 +40,8 @@ def answer(error: BaseException | None = None) -> Answer | None:
     raised = error if error is not None else last_error()
     if raised is None:
         return None
-    if _is_of_the_shell(raised):  # a magic that was mistyped: the question is about the failure before it
-        return _latest.answer
+    if type(raised).__module__.startswith("IPython."):  # a mistyped magic: the question is about what failed before
+        return next(iter(_latest.values()), None)
     return answer_of(raised)
 
 
@@ -62,14 +54,15 @@ def answer_of(error: BaseException, number: int | None = None) -> Answer | None:
     """
     if error is not getattr(sys, "last_value", None):  # nothing keeps it: a later one can have its `id`
         return made(error, number)
-    if _latest.key != id(error):
-        _latest.key, _latest.answer = id(error), made(error, number)
-    return _latest.answer
+    if id(error) not in _latest:
+        _latest.clear()
+        _latest[id(error)] = made(error, number)
+    return _latest[id(error)]
 
 
 def is_known(error: BaseException) -> bool:
     """True if the answer to an error was already made and shown."""
-    return _latest.key == id(error)
+    return id(error) in _latest
 
 
 def made(error: BaseException, number: int | None, cells: Mapping[str, int] | None = None) -> Answer | None:
@@ -95,7 +88,3 @@ def _can_be_explained(error: BaseException) -> bool:
     text = error.args[0] if error.args else None
     of_none = isinstance(error, (TypeError, AttributeError)) and type(text) is str and "NoneType" in text
     return isinstance(error, _KINDS) or of_none
-
-
-def _is_of_the_shell(error: BaseException) -> bool:
-    return type(error).__module__.startswith("IPython.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Iterator, Mapping
+from traceback import walk_tb
 from typing import Any
 
 from inplace_magic.answering import marimo
@@ -39,10 +41,7 @@ def failed_cell(error: BaseException) -> int | None:
 
 def _files(error: BaseException) -> Iterator[str]:
     """Yield the compiled file names of a traceback, the outermost first."""
-    step = error.__traceback__
-    while step is not None:
-        yield step.tb_frame.f_code.co_filename
-        step = step.tb_next
+    return (frame.f_code.co_filename for frame, _line in walk_tb(error.__traceback__))
 
 
 def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: Mapping[str, int]) -> tuple[Cell, ...]:
@@ -57,16 +56,12 @@ def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: M
         number = max((count for count, name, _text in known if name == failed), default=numbers[failed])
     text = next((text for count, _name, text in known if count == number), None)
     before = tuple(Cell(name, count, typed) for count, name, typed in known if count < number)
-    return (*before, Cell(failed, number, text if text is not None else _cached(failed)))
+    if text is None:
+        text = "".join(linecache.getlines(failed))
+    return (*before, Cell(failed, number, text))
 
 
 def _cells_of_marimo(files: list[str]) -> tuple[Cell, ...]:
     cells = [Cell(name, None, text) for name, text in marimo.cells()]
     failed = next((name for name in files if any(cell.filename == name for cell in cells)), None)
     return tuple(sorted(cells, key=lambda cell: cell.filename == failed))
-
-
-def _cached(filename: str) -> str:
-    import linecache
-
-    return "".join(linecache.getlines(filename))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -53,7 +54,5 @@ class Watching:
 
 def _outermost() -> FrameType:
     """Return the frame of the program: who called the loop belongs to the story of a line in it."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None:
-        frame = frame.f_back
+    *_inner, (frame, _line) = walk_stack(sys._getframe(1))
     return frame

@@ -43,12 +43,17 @@ _LONGEST_KNOWN = 8 * _MOST_PLACES
 
 
 class CallsiteTable:
-    """Collects places during the watch and resolves them after it."""
+    """Collects places during the watch and resolves them after it.
 
-    def __init__(self, frames: FrameworkFrames) -> None:
+    Args:
+        modules: note the modules around each place; else no place has any, and the way up the stack is shorter.
+    """
+
+    def __init__(self, frames: FrameworkFrames, *, modules: bool = True) -> None:
         self._libraries = library_folders()
         self._is_user: dict[str, bool] = {}
         self._frames = frames
+        self._notes_modules = modules
         self._codes: dict[int, CodeType] = {}
         self._kinds: dict[int, int] = {}
         """By ``id`` of the code, for the present cell."""
@@ -263,11 +268,11 @@ class CallsiteTable:
             kind = _USER | _END if mine else _END
         elif mine:
             kind = _USER
-        elif filename == self._frames.module_file:
+        elif filename == self._frames.module_file and self._notes_modules:
             kind = _MODULE | _HOOKED if code.co_name == self._frames.runs_hooks else _MODULE
         else:
             kind = 0 if self._frames.is_passed_over(filename) else _LIBRARY
-        if code.co_name == "forward":
+        if code.co_name == "forward" and self._notes_modules:
             kind |= _FORWARD
         self._codes[id(code)] = code
         self._kinds[id(code)] = kind

@@ -20,23 +20,14 @@ class Forked(Protocol):
         """Called in a forked child: from now on it is off here."""
 
 
-_running: weakref.WeakSet[Any] = weakref.WeakSet()
-
-
-def begins(watch: Forked) -> None:
-    """Note that the probes of a watch are about to go on."""
-    _running.add(watch)
-
-
-def ends(watch: Forked) -> None:
-    """They are off."""
-    _running.discard(watch)
+WATCHES: weakref.WeakSet[Forked] = weakref.WeakSet()
+"""Those whose probes are on, or about to go on."""
 
 
 def _in_the_child() -> None:
-    for watch in list(_running):
+    for watch in list(WATCHES):
         watch.abandon()
-    _running.clear()
+    WATCHES.clear()
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork

@@ -6,42 +6,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter, itemgetter
 
 import torch
 
+from inplace_magic.capture.frozen import maps, writes
 from inplace_magic.capture.frozen.calls import Freezer
-from inplace_magic.capture.frozen.maps import (
-    among_kept,
-    frozen_nodes,
-    frozen_ops,
-    frozen_saved,
-    frozen_storages,
-    position,
-)
-from inplace_magic.capture.frozen.writes import (
-    frozen_foreign,
-    frozen_unseen,
-    local_names,
-    not_followed,
-    site_at,
-)
-from inplace_magic.capture.graph.pending import pending_nodes
+from inplace_magic.capture.frozen.writes import site_at
+from inplace_magic.capture.graph.backward import pending_nodes
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.names import Namespace
-from inplace_magic.capture.past.packed import once_each
+from inplace_magic.capture.past.packed import STORAGE, node_row, once_each
 from inplace_magic.capture.recorder import Recorder
+from inplace_magic.capture.torch import traits
+from inplace_magic.capture.torch.describe_memory import flat
 from inplace_magic.capture.torch.modules import inplace_modules, module_names
+from inplace_magic.capture.torch.refusals import refusal_of
+from inplace_magic.record import blindness
 from inplace_magic.record.autograd import Registration
-from inplace_magic.record.blindness import (
-    FORGOTTEN,
-    NAMES_LIMITED,
-    NO_ROOM,
-    NOT_JUDGED,
-    NOT_SEEN_MORE,
-    REPEATED,
-    TOO_DEEP,
-    TOO_LARGE,
-)
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.places import Callsite
@@ -54,7 +36,7 @@ def frozen_trace(
     options: WatchOptions,
     sources: Sources,
     namespace: Namespace,
-    blindness: Iterable[str],
+    unseen: Iterable[str],
     *,
     last: bool,
 ) -> Trace:
@@ -67,7 +49,8 @@ def frozen_trace(
     log, nodes, identity = recorder.log, recorder.nodes, recorder.identity
     pending = pending_nodes(nodes, identity, forget=last)
     sites = recorder.sites.resolve(sources)
-    freezer = Freezer(log, sites, recorder.sites.modules, recorder.sites.library_expressions(sources))
+    expressions = recorder.sites.library_expressions(sources)
+    freezer = Freezer(log, sites, recorder.sites.modules, expressions, refusal_of, lambda values, _seen: flat(values))
     packed = recorder.room.packed
     giving: set[int | None] = set()
     made: list[CallEvent] = []
@@ -75,28 +58,28 @@ def frozen_trace(
     for rows, observations in packed.rows():
         made += freezer.packed_calls(rows, observations, objects, giving)
     made += freezer.calls(log.calls, giving)
-    calls = tuple(once_each(made, "index"))
-    records = once_each(chain(packed.nodes(), nodes.records), "serial")
-    storages = once_each(chain(packed.storages(), identity.storages), "serial")
-    blocks, readings = frozen_storages(storages), recorder.meter.readings
+    calls = tuple(once_each(made, attrgetter("index")))
+    records = once_each(chain(packed.nodes(), map(node_row, nodes.records)), itemgetter(0))
+    storages = once_each(chain(packed.storages(), map(STORAGE, identity.storages)), itemgetter(0))
+    blocks, readings = maps.frozen_storages(storages), recorder.meter.readings
     if log.forgotten_ops:
         kept = log.op_numbers
-        blocks = among_kept(blocks, kept)
-        readings = [replace(each, op=position(kept, each.op)) for each in readings]
+        blocks = maps.among_kept(blocks, kept)
+        readings = [replace(each, op=maps.position(kept, each.op)) for each in readings]
     return Trace(
         calls=calls,
-        nodes=frozen_nodes(records, pending),
-        saved=frozen_saved(records),
+        nodes=maps.frozen_nodes(records, pending, traits.node_traits, traits.function_behind),
+        saved=maps.frozen_saved(records, traits.saved_role),
         storages=tuple(blocks),
         readings=tuple(readings),
         backwards=tuple(log.backwards),
         idle_steps=tuple([replace(step, callsite=site_at(site, sites)) for site, step in log.idle_steps]),
         registrations=tuple(_telling(log.registrations, calls, sites)),
-        ops=frozen_ops(log.ops),
-        unseen=tuple(frozen_unseen(log.unseen, sites, sources, namespace.names)),
-        foreign=tuple(frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving)),
+        ops=maps.frozen_ops(log.ops),
+        unseen=tuple(writes.frozen_unseen(log.unseen, sites, sources, namespace.names)),
+        foreign=tuple(writes.frozen_foreign(log.foreign, sites, sources, namespace.arrays, giving)),
         aliases=sources.aliases(),
-        bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
+        bindings=tuple(recorder.passing_names.bindings(sites, calls)),
         methods=tuple(recorder.holdings.methods(calls)),
         holdings=tuple(recorder.holdings.found),
         sources=sources.texts(),
@@ -104,14 +87,14 @@ def frozen_trace(
         kept_by_hooks=tuple(log.kept),
         inplace_modules=inplace_modules(namespace.modules, sources),
         names=namespace.names,
-        local_names=tuple(local_names(recorder.passing_names, sources)),
+        local_names=tuple(writes.local_names(recorder.passing_names, sources)),
         module_names=module_names(namespace.modules, namespace.names),
         discarded=log.forgotten,
         blindness=(
             *_not_seen(log, sites),
-            *blindness,
+            *unseen,
             *_limits_reached(recorder, options, sites),
-            *not_followed(log.beside, sources),
+            *writes.not_followed(log.beside, sources),
         ),
         threads_started=log.beside.threads,
         faults=tuple(log.faults),
@@ -145,22 +128,24 @@ def _not_seen(log: Log, sites: list[Callsite]) -> Iterator[str]:
         told[sentence.format(call=call, place=place, count=f"{count or 1:,}")] = None
     yield from list(told)[:_MOST_TOLD]
     if len(told) > _MOST_TOLD:
-        yield NOT_SEEN_MORE.format(count=f"{len(told) - _MOST_TOLD:,}")
+        yield blindness.NOT_SEEN_MORE.format(count=f"{len(told) - _MOST_TOLD:,}")
 
 
 def _limits_reached(recorder: Recorder, options: WatchOptions, sites: list[Callsite]) -> Iterator[str]:
     log, nodes, shared = recorder.log, recorder.nodes, recorder.identity.shared
     if shared.too_large:
         total = sum(record.nbytes for record in shared.too_large.values())
-        yield TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
+        yield blindness.TOO_LARGE.format(count=len(shared.too_large), nbytes=f"{total:,}")
     if nodes.unread and nodes.unread_from is not None:
-        yield TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
+        yield blindness.TOO_DEEP.format(place=sites[nodes.unread_from].place, count=f"{nodes.unread:,}")
     if log.no_room:
-        yield NO_ROOM
+        yield blindness.NO_ROOM
     if log.light:
-        yield REPEATED.format(count=f"{log.light:,}")
+        yield blindness.REPEATED.format(count=f"{log.light:,}")
     if log.forgotten:
-        yield FORGOTTEN.format(count=f"{log.forgotten:,}", begun=f"{log.ran:,}", limit=f"{options.max_events:,}")
-        yield NOT_JUDGED
+        yield blindness.FORGOTTEN.format(
+            count=f"{log.forgotten:,}", begun=f"{log.ran:,}", limit=f"{options.max_events:,}"
+        )
+        yield blindness.NOT_JUDGED
     if log.registrations_full or recorder.holdings.is_full or recorder.passing_names.is_full:
-        yield NAMES_LIMITED
+        yield blindness.NAMES_LIMITED

@@ -230,7 +230,7 @@ class IdentityMap:
         self.bury()
         record = self._passing.get(address)
         if record is None or record.ended is not None:  # another storage has its place now
-            if not self.in_backward or torch.is_grad_enabled() or not describe.has_one_user(address):
+            if not self.in_backward or torch.is_grad_enabled() or describe.users_of_storage(address) != 1:
                 return None
             self._storage_serial += 1
             record = self._passing[address] = PassingStorage(lambda: None)  # which is gone at once

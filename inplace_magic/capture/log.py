@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
 from inplace_magic.capture.records import Observation
 from inplace_magic.record.autograd import AddedTo, Backward, IdleStep, Registration
-from inplace_magic.record.events import Dropped
+from inplace_magic.record.events import Dropped, UnseenWrite
 from inplace_magic.record.names import KeptByHook
 
 RawCall = tuple[Any, ...]
@@ -52,12 +52,42 @@ FIRST_ACCESS: Final = 4
 
 
 _MOST_REGISTRATIONS = 10_000
+_T = TypeVar("_T")
 
 
-class Log:
+class Faults:
+    """What failed in steps of ours, and was contained."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.no_room = False
+        """Whether calls went unrecorded because the user's recursion had used up the stack."""
+
+    def fault(self, doing: str, fault: Exception) -> None:
+        """Notes a fault of our own, once per kind."""
+        line = (
+            f"inplace_magic failed while {doing} ({type(fault).__name__}: {fault}); the cell was not affected. Please "
+            "report it."
+        )
+        if line not in self.faults:
+            self.faults.append(line)
+
+    def contained(self, doing: str, step: Callable[..., _T], *what: Any) -> _T | None:
+        """Return what a step of ours gives; None where it fails, which is noted and changes nothing for the user."""
+        try:
+            return step(*what)
+        except RecursionError:  # the user's, whose stack has no room for more; so no function is called here
+            self.no_room = True
+        except Exception as fault:  # containment: whatever fails in here, the user's program goes on
+            self.fault(doing, fault)
+        return None
+
+
+class Log(Faults):
     """What a watch collects call by call; tensors, storages and nodes are in their own maps."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.begun = 0
         """How many calls have begun."""
         self.calls: list[RawCall] = []
@@ -76,7 +106,6 @@ class Log:
         self.registrations: list[tuple[int | None, Registration]] = []
         self.unseen: list[RawUnseenWrite] = []
         self.foreign: list[RawForeignWrite] = []
-        self.faults: list[str] = []
         self.repeats: dict[int, int] = {}
         """By its number, for how many further calls the row of a call stands, see :mod:`.past.repeats`."""
         self.light = 0
@@ -84,11 +113,21 @@ class Log:
         self.forgotten = 0
         """Number of discarded calls."""
         self.beside = Beside()
-        self.no_room = False
-        """Whether calls went unrecorded because the user's recursion had used up the stack."""
         self.not_seen: dict[tuple[str, str, int | None], int | None] = {}
         """Work that was not watched: (what the report says of it, name of its call, place), and how many times it ran,
         where that is counted."""
+
+    def note_unseen(self, counter: Any, tensor: int, version: int | None, site: int | None) -> None:
+        """Notes that a version moved since it was last looked at, by a write that nobody saw.
+
+        Args:
+            counter: the record of the counter, or of the memory whose counter it is.
+            tensor: serial number of the tensor that shows it.
+            version: as it is now.
+            site: number of the place that looks.
+        """
+        write = UnseenWrite(counter.serial, counter.version, version, self.begun, beside=self.beside.others())
+        self.unseen.append((write, tensor, counter.seen_at, site))
 
     def note_added(self, call: int, added: tuple[AddedTo, ...]) -> None:
         """Notes to which gradients the backward of a call added."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import torch
 
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.naming.reach import Kinds, met_in
+from inplace_magic.capture.naming.scope import names_in_sight
 from inplace_magic.capture.torch import describe
 from inplace_magic.record.names import TensorName
 
@@ -38,8 +40,13 @@ class Namespace:
     """Every module within reach, by its path."""
 
 
-def read_namespace(namespace: Mapping[str, Any], identity: IdentityMap) -> Namespace:
-    """Return what the user's names reach: tensors that the watch has met, the NumPy arrays on their memory, modules."""
+def read_namespace(namespace: Mapping[str, Any] | FrameType, identity: IdentityMap) -> Namespace:
+    """Return what the user's names reach: tensors that the watch has met, the NumPy arrays on their memory, modules.
+
+    Args:
+        namespace: the names, or the frame in whose sight they are.
+    """
+    namespace = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
     identity.bury()
     names, modules = met_in(namespace, identity.known, TORCH_KINDS)
     arrays: dict[int, tuple[str, ...]] = {}

@@ -14,9 +14,18 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.graph.depth import DEEP, levels
-from inplace_magic.capture.graph.node_records import KEY, NodeRecord, SavedRecord, Token, saved_by
 from inplace_magic.capture.identity import IdentityMap
-from inplace_magic.capture.records import UNREAD, CounterRecord, StorageRecord, TensorRecord
+from inplace_magic.capture.records import (
+    KEY,
+    UNREAD,
+    CounterRecord,
+    NodeRecord,
+    SavedRecord,
+    StorageRecord,
+    TensorRecord,
+    Token,
+    saved_by,
+)
 from inplace_magic.capture.torch import describe, describe_nodes, unpacking
 from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.capture.witness import digestible, saved_digest, still_equal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from inplace_magic.capture.frozen.writes import RawForeignWrite, RawUnseenWrite
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.nodes import NodeMap
@@ -20,6 +19,7 @@ from inplace_magic.capture.records import (
 )
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
+from inplace_magic.record.events import ForeignWrite
 
 _PLAIN_TYPES = describe.PLAIN_TYPES
 
@@ -56,12 +56,7 @@ class Observer:
             self._identity.after_swap(tensor, record)
         counter = record.counter
         if version != counter.version:
-            self._log.unseen.append(
-                RawUnseenWrite(
-                    *(counter.serial, record.serial, counter.version, version, self._log.begun, counter.seen_at),
-                    *(self.site, self._log.beside.others()),
-                )
-            )
+            self._log.note_unseen(counter, record.serial, version, self.site)
             counter.note_write(describe_nodes.sequence_number(), counter.version)
             counter.version = version
         counter.seen_at = self.site
@@ -146,8 +141,8 @@ class Observer:
 
     def _note_foreign(self, storages: list[StorageRecord], after_site: int | None, site: int | None) -> None:
         for storage in storages:
-            beside = self._log.beside.others()
-            self._log.foreign.append(RawForeignWrite(storage.serial, self._log.begun, after_site, site, beside))
+            write = ForeignWrite(storage.serial, self._log.begun, beside=self._log.beside.others())
+            self._log.foreign.append((write, after_site, site))
 
     def _number(self, grad_fn: object, call: OpenCall | None) -> int:
         nodes = self._nodes

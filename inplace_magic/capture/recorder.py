@@ -33,7 +33,7 @@ from inplace_magic.capture.torch.callers import TORCH_FRAMES
 from inplace_magic.capture.torch.functions import FunctionFacts
 from inplace_magic.capture.torch.hooks.hooked import HookedLayers
 from inplace_magic.capture.torch.memory import MemoryMeter
-from inplace_magic.capture.torch.writes.lines import LineTable
+from inplace_magic.errors import error_text
 from inplace_magic.record.events import Kind
 from inplace_magic.record.options import WatchOptions
 
@@ -47,7 +47,7 @@ class Recorder:
     """Collects one watch."""
 
     def __init__(self, options: WatchOptions) -> None:
-        self.sites = (LineTable if options.level == "writes" else CallsiteTable)(TORCH_FRAMES)
+        self.sites = CallsiteTable(TORCH_FRAMES, modules=options.level != "writes")
         self.log = Log()
         self.identity = IdentityMap(self.clock, options.check_values)
         self.nodes = NodeMap(self.identity, self.clock, options.check_values)
@@ -197,7 +197,9 @@ class Recorder:
             for tensor in call.tensors:
                 self.identity.look_at_size(tensor, call.index)
         if facts.exports:
-            self._shared.update([seen[STORAGE] for seen in call.before])
+            for seen in call.before:
+                if seen[STORAGE] is not None:
+                    self._shared.add(seen[STORAGE])
         if self._digests:  # what this call wrote was no foreign write
             self._shared.changed()
             if facts.runs_backward:
@@ -241,7 +243,7 @@ class Recorder:
                 facts,
                 kind,
                 call.site,
-                None if error is None else describe.error_text(error),
+                None if error is None else error_text(error),
                 call.parent,
                 _is_grad_enabled(),
                 call.sequence,
@@ -284,7 +286,7 @@ class Recorder:
         self.bury()
         given = {seen[RECORD].counter.serial for seen in call.before}
         unseen = self.log.unseen
-        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw.counter not in given]
+        unseen[call.unseen :] = [raw for raw in unseen[call.unseen :] if raw[0].counter not in given]
         moved = self.observer.moved(call.before)
         if moved and not call.tensors:  # a call without tensors has no number yet
             call.index = self.log.begun
@@ -292,12 +294,3 @@ class Recorder:
         if moved:
             call.tensors = [*call.tensors, *(tensor for tensor, _ in moved)]
             call.before = [*call.before, *(before for _, before in moved)]
-
-    def fault(self, doing: str, fault: Exception) -> None:
-        """Notes a fault of our own, once per kind."""
-        line = (
-            f"inplace_magic failed while {doing} ({type(fault).__name__}: {fault}); the cell was not affected. Please "
-            "report it."
-        )
-        if line not in self.log.faults:
-            self.log.faults.append(line)

@@ -1,15 +1,17 @@
-"""What capture keeps of a tensor, a storage and a version counter while the watch runs: numbers and weak references."""
+"""What capture keeps of a tensor, a storage, a version counter and an autograd node while the watch runs: numbers and
+weak references."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import torch
+if TYPE_CHECKING:  # of a watch without PyTorch, too
+    import torch
 
-from inplace_magic.capture.torch.layouts import Layout
+    from inplace_magic.capture.torch.layouts import Layout
 
 _MOST_WRITES = 256
 NO_WRITES: list[Any] = []
@@ -136,7 +138,7 @@ class TensorRecord(Reference):
     brought it up to date."""
 
 
-Observation = tuple[TensorRecord, StorageRecord | None, int | None, Layout, int | None, bool, int | None]
+Observation: TypeAlias = "tuple[TensorRecord, StorageRecord | None, int | None, Layout, int | None, bool, int | None]"
 """A tensor at one moment, not yet made readable: (record, storage, version, layout, data pointer, requires grad, serial
 number of its node).
 
@@ -156,3 +158,53 @@ SWAPPED = -2
 
 UNREAD = -1
 """Stands for the node of a tensor whose ``grad_fn`` must not be read now; told as unknown."""
+
+
+KEY = "inplace_magic"
+"""Of what in the metadata of an autograd node stands for it."""
+
+
+class Token:
+    """Lives in a node's metadata."""
+
+    __slots__ = ("__weakref__", "owner", "record")
+
+    owner: object
+    record: NodeRecord
+
+
+SavedRecord: TypeAlias = (
+    "tuple[str, int | None, StorageRecord | None, CounterRecord | None, int | None, Layout | None, int | None]"
+)
+"""What a node saved, not yet made readable: (name, serial number of the tensor, storage, counter, version, layout,
+digest). The layout is None when somebody's hooks packed it."""
+
+
+_EACH_SAVED = 7
+
+
+class NodeRecord(Reference):
+    """One autograd node; a weak reference to its token."""
+
+    __slots__ = ("call", "changed", "depth", "ended", "name", "next", "saved", "sequence", "serial", "variable")
+
+    serial: int
+    name: str
+    sequence: int | None
+    call: int | None
+    next: tuple[int | None, ...]
+    variable: int | None
+    ended: int | None
+    depth: int
+    """No path from it leads over more nodes than this; all that is not shallow (:mod:`.graph.depth`) has one number."""
+    saved: tuple[Any, ...]
+    """One :data:`SavedRecord` after the other."""
+    changed: dict[str, list[int]] | None
+    """By the name of a saved tensor, the calls before which its content was found changed, as before again, and so on
+    in turn; None: none was changed."""
+
+
+def saved_by(record: Any) -> Iterator[SavedRecord]:
+    """What a node saved, one by one."""
+    entries: Any = zip(*[iter(record.saved)] * _EACH_SAVED, strict=True)
+    return iter(entries)

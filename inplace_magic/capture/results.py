@@ -88,7 +88,7 @@ class Results:
         """Return the inputs whose version counter moved, each counter once, and those known to be written without
         moving one."""
         found: list[Written] = _NONE
-        places = _NOWHERE
+        places = _NOWHERE  # by `id` of its counter, where a tensor stands in what was found
         version_of = describe.version
         before = call.before
         for place, tensor in enumerate(call.tensors):
@@ -100,7 +100,17 @@ class Results:
             if version != seen[VERSION]:
                 if found is _NONE:
                     found, places = [], {}
-                self._moved(call, tensor, seen, version, found, places)
+                record, before_it = seen[RECORD], seen[VERSION]
+                if call.keeps_layout and record.layout_at == before_it:
+                    record.layout_at = version
+                counter = record.counter
+                at = places.setdefault(id(counter), len(found))
+                if at == len(found):
+                    counter.note_write(call.sequence, before_it)
+                    counter.version = version
+                    found.append((tensor, record, before_it))
+                elif gives(call, tensor):
+                    found[at] = (tensor, record, before_it)
         if call.facts.metadata_only:  # a recurrent net's weights are all given one memory
             for tensor, seen in zip(call.tensors, before, strict=True):
                 self._identity.rebase(tensor, seen[RECORD], call.index)
@@ -112,29 +122,6 @@ class Results:
                 if places.setdefault(id(record.counter), len(found)) == len(found):
                     found.append((tensor, record, version_of(tensor)))
         return found
-
-    def _moved(
-        self,
-        call: OpenCall,
-        tensor: torch.Tensor,
-        seen: Observation,
-        version: int | None,
-        found: list[Written],
-        places: dict[int, int],
-    ) -> None:
-        """Adds what was written, and by ``id`` of its counter the place that it has in the list."""
-        record, _, before, *_ = seen
-        if call.keeps_layout and record.layout_at == before:
-            record.layout_at = version
-        counter = record.counter
-        place = places.setdefault(id(counter), len(found))
-        if place < len(found):
-            if gives(call, tensor):
-                found[place] = (tensor, record, before)
-            return
-        counter.note_write(call.sequence, before)
-        counter.version = version
-        found.append((tensor, record, before))
 
     def mutation(self, call: OpenCall, tensor: torch.Tensor, record: TensorRecord, before: int | None) -> Any:
         """(tensor afterwards, version before, values before, values after, elements written)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -12,24 +13,21 @@ from inplace_magic.capture import forks
 from inplace_magic.capture.freeze import frozen_trace
 from inplace_magic.capture.live import WeakTensors
 from inplace_magic.capture.names import Namespace, read_namespace
-from inplace_magic.capture.naming.scope import names_in_sight
 from inplace_magic.capture.past.packed import Packed
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.stepping_aside import doors
 from inplace_magic.capture.stepping_aside.aside import Aside
-from inplace_magic.capture.torch import describe, swapping, unpacking
-from inplace_magic.capture.torch.hooks.idle_steps import IdleSteps
-from inplace_magic.capture.torch.hooks.registrations import Registrations
+from inplace_magic.capture.torch import swapping, unpacking
+from inplace_magic.capture.torch.hooks.global_hooks import GlobalHooks
 from inplace_magic.capture.torch.modes import any_active, take_off
 from inplace_magic.capture.torch.probes import CallProbe, OpProbe
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.writes.probe import WriteProbe
 from inplace_magic.capture.written import written_trace
-from inplace_magic.errors import InplaceMagicError
+from inplace_magic.errors import InplaceMagicError, error_text
 from inplace_magic.language import _
 from inplace_magic.record import blindness
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
@@ -54,13 +52,16 @@ class Session:
         self._modes: list[Any] = []
         self._hooks: list[Any] = []
         """What makes optimizers ask before they step, and modules before they take a parameter; torch's own handles."""
-        self._registrations: Registrations | None = None
+        self._asking: GlobalHooks | None = None
         self._writes: WriteProbe | None = None
         """At level ``writes``; one for all cells of a story."""
         self._aside: Aside | None = None
         self.active = False
         self._forked = False
         """Whether this is the copy of a watch in a forked child."""
+
+    refusal_of = staticmethod(refusal_of)
+    """What PyTorch has refused about writing in place by an error of that text."""
 
     @property
     def recorded(self) -> int:
@@ -92,10 +93,11 @@ class Session:
             self._writes = self._writes or WriteProbe(self._recorder, self.options.max_events)
         self._modes.append(self._writes or CallProbe(self._recorder))
         self.active = True
-        forks.begins(self)
+        forks.WATCHES.add(self)
         try:
             swapping.begin(self)
-            self._open_doors()  # before the probes are on: nothing that this does is the user's
+            # Before the probes are on: nothing that this does is the user's.
+            self._recorder.log.contained("preparing to step aside", self._open_doors)
             for mode in list(self._modes):
                 mode.__enter__()
         except BaseException:  # an interrupt must not leave half of them on
@@ -110,7 +112,7 @@ class Session:
             self._close_doors()
             take_off(self._modes)
         except Exception as fault:  # containment: then the plain way, which is right unless somebody leaked a mode
-            self._recorder.fault("taking the probes off", fault)
+            self._recorder.log.fault("taking the probes off", fault)
             for mode in reversed(self._modes):
                 mode.__exit__(None, None, None)
         except BaseException:  # interrupted on the way: finish, then let the interrupt through
@@ -122,11 +124,8 @@ class Session:
             self._unhook()
             self.active = False
         self._modes.clear()
-        try:
-            forks.ends(self)
-            self._recorder.end_block()
-        except Exception as fault:  # containment: the cell is over, and its result stands
-            self._recorder.fault("ending the block", fault)
+        forks.WATCHES.discard(self)
+        self._recorder.log.contained("ending the block", self._recorder.end_block)
 
     def abandon(self) -> None:
         """In a forked child: the probes are silent from now on, and off; within a call that forked, off with the block,
@@ -141,12 +140,9 @@ class Session:
             self.active = False
 
     def _open_doors(self) -> None:
-        try:
-            self._aside = Aside(self._recorder, self._modes, self._moved, records=self._writes is None)
-            doors.open_for(self._aside)
-            self._hook()
-        except Exception as fault:  # containment: what is traced or compiled is watched as any other program
-            self._recorder.fault("preparing to step aside", fault)
+        self._aside = Aside(self._recorder, self._modes, self._moved, records=self._writes is None)
+        doors.open_for(self._aside)
+        self._hook()
 
     def _moved(self) -> None:
         """The probes went aside or came back, on this thread or on one of the engine's."""
@@ -159,9 +155,8 @@ class Session:
         is nothing to level ``writes``."""
         self._unhook()
         if self._writes is None and self.active and self._aside is not None and not self._aside.works:
-            self._registrations = self._registrations or Registrations(self._recorder)
-            self._hooks.append(IdleSteps(self._recorder).registered())
-            self._hooks.append(self._registrations.registered())
+            self._asking = self._asking or GlobalHooks(self._recorder)
+            self._asking.hang(self._hooks)
 
     def _unhook(self) -> None:
         while self._hooks:
@@ -172,19 +167,11 @@ class Session:
         if self._aside is None:
             return
         self._aside.finish()
-        try:
-            doors.close_for(self._aside)
-        except Exception as fault:  # containment: once more, and what was done stays done
-            self._recorder.fault("ending to step aside", fault)
+        self._recorder.log.contained("ending to step aside", doors.close_for, self._aside)
 
     def live(self) -> WeakTensors:
         """Weak references to the recorded tensors that are alive now."""
         return WeakTensors((record.serial, tensor) for tensor, record in self._recorder.identity.live())
-
-    def refused(self, error: BaseException) -> tuple[str, Refusal | None]:
-        """Return the text of an error, and what PyTorch has refused by it about writing in place."""
-        text = describe.error_text(error)
-        return text, refusal_of(text)
 
     def let_go(self) -> None:
         """The watch is over: takes its weak references off the user's tensors at once, without waiting for the garbage
@@ -217,16 +204,11 @@ class Session:
             return Trace(level=self.options.level, torch_version=torch.__version__, blindness=(blindness.FORKED,))
         seen = _SEEN_AT[self.options.level]
         if self._writes is not None:
-            text = None if error is None else describe.error_text(error)
+            text = None if error is None else error_text(error)
             return written_trace(self._writes, self._recorder, sources, seen, text)
-        try:
-            names = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
-            found = read_namespace(names, self._recorder.identity)
-        except Exception as fault:  # containment: without names the rest is still worth telling
-            self._recorder.fault("reading the names of tensors", fault)
-            found = Namespace()
-        try:
-            return frozen_trace(self._recorder, self.options, sources, found, seen, last=last)
-        except Exception as fault:  # containment: the block's own result must not change because of its record
-            self._recorder.fault("making the record readable", fault)
-            return Trace(level=self.options.level, torch_version=torch.__version__, faults=self.faults)
+        recorder, contained = self._recorder, self._recorder.log.contained
+        found = contained("reading the names of tensors", read_namespace, namespace, recorder.identity) or Namespace()
+        made = partial(frozen_trace, recorder, self.options, sources, found, seen, last=last)
+        return contained("making the record readable", made) or Trace(
+            level=self.options.level, torch_version=torch.__version__, faults=self.faults
+        )

@@ -15,8 +15,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from inplace_magic.capture.frames import imported
+from inplace_magic.capture.log import Faults
 from inplace_magic.capture.stepping_aside.late_imports import LateImports
-from inplace_magic.errors import InplaceMagicError
+from inplace_magic.errors import InplaceMagicError, error_text
 from inplace_magic.language import _
 from inplace_magic.record import blindness
 from inplace_magic.record.options import WatchOptions
@@ -43,7 +44,7 @@ class Sessions:
         self._place: tuple[Any, ...] | None = None
         """Where the watched block is, while it runs."""
         self._thread = 0
-        self._faults: list[str] = []
+        self._faults = Faults()
         self._too_old: str | None = None
         self._late = (LateImports(("torch",), self._begin_torch), LateImports(("paddle",), self._begin_paddle))
 
@@ -115,25 +116,19 @@ class Sessions:
 
     def _begin_paddle(self) -> None:
         """Never raises: a fault of ours with Paddle leaves the block, and what is seen of PyTorch, as they are."""
-        if self._place is None or threading.get_ident() != self._thread or imported("paddle") is None:
-            return
-        try:
-            if self._paddle is None:
-                from inplace_magic.capture.paddle.session import PaddleSession, can_be_watched
+        if self._place is not None and threading.get_ident() == self._thread and imported("paddle") is not None:
+            self._faults.contained("beginning to watch Paddle", self._start_paddle, self._place)
 
-                if not can_be_watched():
-                    self._too_old = str(sys.modules["paddle"].__version__)
-                    return
-                self._paddle = PaddleSession(self.options)
-            if not self._paddle.active:
-                self._paddle.start(*self._place)
-        except Exception as fault:  # containment
-            line = (
-                f"inplace_magic could not watch Paddle ({type(fault).__name__}: {fault}); the cell was not affected. "
-                "Please report it."
-            )
-            if line not in self._faults:
-                self._faults.append(line)
+    def _start_paddle(self, place: tuple[Any, ...]) -> None:
+        if self._paddle is None:
+            from inplace_magic.capture.paddle.session import PaddleSession, can_be_watched
+
+            if not can_be_watched():
+                self._too_old = str(sys.modules["paddle"].__version__)
+                return
+            self._paddle = PaddleSession(self.options)
+        if not self._paddle.active:
+            self._paddle.start(*place)
 
     def live(self) -> LiveTensors | None:
         """Weak references to the recorded tensors that are alive now; None where there are none to be had."""
@@ -159,13 +154,13 @@ class Sessions:
         ended it, else of the one which it called more often, and a sentence on the other."""
         about_paddle = self._is_about_paddle(error)
         other = self._torch if about_paddle else self._paddle
-        told = None
+        text, refusal = None if error is None else error_text(error), None
         if self._paddle is not None and about_paddle:
             trace = self._paddle.trace(sources=sources, namespace=namespace)
-            told = None if error is None else self._paddle.refused(error)
+            refusal = self._paddle.refusal_of(text)
         elif self._torch is not None:
             trace = self._torch.trace(sources=sources, namespace=namespace, error=error, last=last)
-            told = None if error is None else self._torch.refused(error)
+            refusal = self._torch.refusal_of(text)
         else:
             trace = Trace(level=self.options.level)
         unseen = trace.blindness
@@ -173,7 +168,6 @@ class Sessions:
             unseen = (blindness.TWO_FRAMEWORKS.format(count=f"{other.recorded:,}"), *unseen)
         if self._too_old is not None:
             unseen = (blindness.PADDLE_TOO_OLD.format(file=self._too_old), *unseen)
-        text, refusal = (None, None) if told is None else told
         return replace(
             trace,
             error=text,
@@ -181,14 +175,15 @@ class Sessions:
             cell=cell,
             source=tuple(source.splitlines()),
             blindness=unseen,
-            faults=(*trace.faults, *(() if other is None else other.faults), *self._faults),
+            faults=(*trace.faults, *(() if other is None else other.faults), *self._faults.faults),
         )
 
     def _is_about_paddle(self, error: BaseException | None = None) -> bool:
         if self._paddle is None or self._torch is None:
             return self._paddle is not None
         if error is not None and self._paddle.recorded and self._torch.recorded:
-            explained = self._paddle.refused(error)[1] is not None
-            if explained != (self._torch.refused(error)[1] is not None):
+            text = error_text(error)
+            explained = self._paddle.refusal_of(text) is not None
+            if explained != (self._torch.refusal_of(text) is not None):
                 return explained
         return self._paddle.recorded > self._torch.recorded

@@ -66,12 +66,6 @@ class SharedMemory:
         if digest is not None:
             self._look_often(record, digest)
 
-    def update(self, records: Iterable[StorageRecord | None]) -> None:
-        """Begins to watch what a call hands out."""
-        for record in records:
-            if record is not None:
-                self.add(record)
-
     def changed(self) -> list[StorageRecord]:
         """Return those looked at around every call whose content is another than when it was last looked at."""
         found = []

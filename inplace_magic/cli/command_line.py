@@ -15,8 +15,8 @@ from typing import Any
 
 from inplace_magic import flags
 from inplace_magic.answering import hooks
+from inplace_magic.capture.stepping_aside.late_imports import LateImports
 from inplace_magic.cli import startup
-from inplace_magic.cli.late_torch import when_imported
 from inplace_magic.cli.script import Script, run, script_of
 from inplace_magic.errors import OptionError, ReportFormatError
 from inplace_magic.flags import Options
@@ -30,6 +30,7 @@ OFF = "off"
 TEXT = "text"
 """The format for people; those for programs are in :mod:`inplace_magic.render.machines`, which is not loaded here."""
 MACHINES = ("json", "github", "sarif")
+FRAMEWORKS = frozenset(("torch", "paddle"))
 _USAGE = "python -m inplace_magic [options] (program.py | -m module | report.json) ..."
 
 
@@ -185,10 +186,14 @@ def _watched(
     stopping = Stopped(lambda: end(SIGTERM()))
     if rank is not None:
         stopping.begin()
-    take_back = [when_imported(framework, begin) for framework in ("torch", "paddle")]
+    # Earlier statements of the program (`os.environ["OMP_NUM_THREADS"] = "1"`, its own path) decide how torch is
+    # loaded, so the watch does not load it first: it begins as soon as the program has.
+    late = LateImports(FRAMEWORKS, begin)
+    late.begin()
+    if FRAMEWORKS & sys.modules.keys():
+        begin()
     error = run(script, arguments)
-    for each in take_back:
-        each()
+    late.end()
     watcher.leave()
     raised = None if isinstance(error, SystemExit) else error
     if raised is not None:

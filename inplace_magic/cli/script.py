@@ -1,14 +1,14 @@
-"""A program run as Python runs it: ``python program.py args…`` or ``python -m module args…``, and a watch around it."""
+"""A program run as Python runs it: ``python program.py args…`` or ``python -m module args…``."""
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from types import CodeType, ModuleType
 
 from inplace_magic.errors import OptionError
@@ -56,9 +56,9 @@ def _of_file(path: str) -> Script:
 
 def _of_module(name: str) -> Script:
     try:
-        spec = importlib.util.find_spec(name)
+        spec = find_spec(name)
         if spec is not None and spec.submodule_search_locations is not None:
-            spec = importlib.util.find_spec(f"{name}.__main__")
+            spec = find_spec(f"{name}.__main__")
     except (ImportError, AttributeError, ValueError):
         spec = None
     code = _code_of(spec)

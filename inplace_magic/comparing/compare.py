@@ -65,7 +65,8 @@ def compare(
     with use_language(lang):
         names = _names((first, second))
         for function, name in zip((first, second), names, strict=True):
-            _check_call(function, name, args, kwargs)
+            how = _("Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`.")
+            check_callable(function, name, args, kwargs, how)
         programs = [CallProgram(name, f, args, kwargs) for f, name in zip((first, second), names, strict=True)]
         result, failures = run_comparison(programs[0], programs[1], repeats=repeats, seed=seed)
         if len(failures) == 2:
@@ -236,7 +237,3 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
     except TypeError as error:
         text = _("`{name}` cannot be called so: {error}.").format(name=name, error=error)
         raise CompareError(sentences(text, how)) from None
-
-
-def _check_call(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    check_callable(function, name, args, kwargs, _("Give its arguments as `inputs=(x, ...)` or `inputs={'x': x}`."))

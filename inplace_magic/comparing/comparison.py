@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import LANGUAGES
-from inplace_magic.record.outcomes import Agreement, Cost
+from inplace_magic.record.outcomes import Agreement, Cost, Difference
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,6 +95,16 @@ class Comparison:
     """Language of its notes, findings and views: ``en`` or ``zh``."""
 
     @property
+    def variants(self) -> tuple[Variant, Variant]:
+        """Both, the first one first."""
+        return self.first, self.second
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What both left differently, outputs first."""
+        return self.agreement.differences if self.agreement is not None else ()
+
+    @property
     def time_ratio(self) -> tuple[float, float] | None:
         """Median of the second's time over the first's, repetition by repetition, and its median absolute deviation."""
         pairs = zip(self.first.seconds, self.second.seconds, strict=False)
@@ -119,19 +129,19 @@ class Comparison:
         Raises:
             ValueError: another view; the text lists them.
         """
-        from inplace_magic.render.comparison.tables import to_frame
+        from inplace_magic.render.comparison.frames import to_frame
 
         return to_frame(self, view)
 
     def to_text(self) -> str:
         """Return the whole comparison as text."""
-        from inplace_magic.render.comparison.text import to_text
+        from inplace_magic.render.comparison.views import to_text
 
         return to_text(self)
 
     def to_html(self) -> str:
         """Return one self-contained page: no network, no kernel."""
-        from inplace_magic.render.comparison.html import to_page
+        from inplace_magic.render.comparison.views import to_page
 
         return to_page(self)
 
@@ -139,7 +149,7 @@ class Comparison:
         return f"<Comparison: {self.verdict}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from inplace_magic.render.comparison.html import to_mimebundle
+        from inplace_magic.render.comparison.views import to_mimebundle
 
         return to_mimebundle(self)
 

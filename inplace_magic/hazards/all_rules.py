@@ -5,17 +5,15 @@ A new rule is a module with its rows, or its check and its cures, and one entry 
 
 from __future__ import annotations
 
-from inplace_magic.hazards.arrays import array_shares_memory, buffer_gathered
 from inplace_magic.hazards.dead import dropped, overwritten, unread
-from inplace_magic.hazards.gradients import another_loss, history, sequences, shared, steps, sums, unarrived
+from inplace_magic.hazards.gradients import history, sequences, shared, steps, sums, unarrived
 from inplace_magic.hazards.handed import argument_written, default_argument_written
-from inplace_magic.hazards.notes import graph_grows, in_place_saved_nothing, kept_by_the_graph
+from inplace_magic.hazards.notes import graph_grows, memory
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, swapped
 from inplace_magic.hazards.rule import Rule
 from inplace_magic.hazards.rules import (
     graph_used_twice,
-    recomputed_with_other_values,
     refused,
     saved_tensor_overwritten,
     saved_values_changed,
@@ -28,6 +26,7 @@ from inplace_magic.hazards.shared import (
 )
 from inplace_magic.hazards.stale import (
     alias_written,
+    array_shares_memory,
     dataset_item_edited,
     decisions,
     initial_value_written,
@@ -42,7 +41,6 @@ RULES: tuple[Rule, ...] = (
     saved_values_changed.RULE,
     graph_used_twice.RULE,
     *graph_grows.RULES,
-    *recomputed_with_other_values.RULES,
     *in_one_call.RULES,
     *swapped.RULES,
     *in_turn.RULES,
@@ -51,33 +49,30 @@ RULES: tuple[Rule, ...] = (
     *dropped.RULES,
     *overwritten.RULES,
     *run_again.RULES,
-    buffer_gathered.RULE,
     *sequences.RULES,
-    *another_loss.RULES,
     *sums.RULES,
     *steps.RULES,
     *unarrived.RULES,
     *history.RULES,
     *shared.RULES,
-    alias_written.RULE,
-    written_as_two.RULE,
+    *alias_written.RULES,
+    *written_as_two.RULES,
     *joined.RULES,
     *decisions.RULES,
-    kept_activation_overwritten.RULE,
-    one_tensor_many_slots.RULE,
-    results_share_memory.RULE,
-    dataset_item_edited.RULE,
-    default_argument_written.RULE,
-    initial_value_written.RULE,
+    *kept_activation_overwritten.RULES,
+    *one_tensor_many_slots.RULES,
+    *results_share_memory.RULES,
+    *dataset_item_edited.RULES,
+    *default_argument_written.RULES,
+    *initial_value_written.RULES,
     *objects_share_state.RULES,
-    copy_shares_parameters.RULE,
+    *copy_shares_parameters.RULES,
     *array_shares_memory.RULES,
-    parts.RULE,
-    argument_written.RULE,
+    *parts.RULES,
+    *argument_written.RULES,
     *compared.RULES,
     *refused.RULES,
-    *in_place_saved_nothing.RULES,
-    kept_by_the_graph.RULE,
+    *memory.RULES,
 )
 
 FOR_PADDLE: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.name not in NOT_FOR_PADDLE)

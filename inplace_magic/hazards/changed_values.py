@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inplace_magic.analysis import put_back
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Calls, Found, Row
+from inplace_magic.hazards.rule import Calls, Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, TensorMetadata
@@ -32,7 +32,7 @@ def written_past_autograd(story: Story) -> Iterator[Found]:
     for call in story.in_place:
         for mutation in call.mutations if call.error is None else ():
             result = behind.get(mutation.tensor)
-            if result is None or _changed_nothing(mutation):
+            if result is None or mutation.changed_nothing:
                 continue
             reads = ((each, _used_by(story, call, each)) for each in _with_bases(story, result))
             used, read = next(((each, read) for each, read in reads if read is not None), (result, None))
@@ -52,10 +52,6 @@ def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata
         if made is None or made.kind != "view" or made.inputs[0].storage != result.storage:
             break
         result = made.inputs[0]
-
-
-def _changed_nothing(mutation: Mutation) -> bool:
-    return mutation.values_before is not None and mutation.values_before == mutation.values_after
 
 
 def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMetadata, read: CallEvent) -> bool:
@@ -93,7 +89,7 @@ PAST_AUTOGRAD = Row(
     "saved-values-changed",
     "warning",
     written_past_autograd,
-    Calls(write="write", read="read"),
+    Calls(write="write"),
     message=N_(
         "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
         "write. Backward continues to {node} as if the write had not happened: the old values get the gradient of the "
@@ -134,7 +130,9 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
     if saved.storage is None:
         return _through_data(story, saved, node)
     replaced = _data_replaced(story, saved, node) if story.data_setters else None
-    if replaced is not None or (saved.checked and saved.changed is None and not _within_backward(story, saved)):
+    # What was written while a backward ran was compared only before that.
+    compared = saved.checked and saved.changed is None and saved.storage not in story.written_within_backward
+    if replaced is not None or compared:
         return replaced
     since = node.call if node.call is not None else _late_call(story, node)
     if since is None:
@@ -142,7 +140,7 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
     if saved.role == "statistics" and story.wrote(since, saved.storage):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
     restoring = story.restorations.get(saved.storage, ())
-    silent = ((call, write) for call, write in story.silent_writes(saved, since) if not _changed_nothing(write))
+    silent = ((call, write) for call, write in story.silent_writes(saved, since) if not write.changed_nothing)
     written = list(put_back.changes(restoring, region_of(saved), silent))
     changes = [Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
     changes += [Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
@@ -177,11 +175,6 @@ def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Chan
         if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
             return Change(call.index, call=call)
     return None
-
-
-def _within_backward(story: Story, saved: SavedTensor) -> bool:
-    """True if somebody wrote the memory while a backward ran; its content was compared only before that."""
-    return saved.storage in story.written_within_backward
 
 
 def _late_call(story: Story, node: AutogradNode) -> int | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from inplace_magic.analysis.accesses import Write
 from inplace_magic.language import _
-from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import Proof, retold
 
@@ -93,42 +91,6 @@ class Hazard:
     def is_alarm(self) -> bool:
         """True if something is wrong, or likely is; False for a note."""
         return self.severity != "info"
-
-
-def finding(
-    code: str,
-    severity: Severity,
-    *,
-    message: str,
-    fix: str,
-    write: CallEvent | Write,
-    tensor: int | None = None,
-    variable: str | None = None,
-    read: CallEvent | None = None,
-    at: Callsite | None = None,
-    origin: Callsite | None = None,
-    badges: Badges = Badges(),  # frozen
-) -> Hazard:
-    """Return a finding about one write, by the fields of :class:`Hazard`.
-
-    Args:
-        at: the place of the read, if not that of the call that read.
-    """
-    seen = write.call if isinstance(write, Write) else write
-    return Hazard(
-        code=code,
-        severity=severity,
-        message=message,
-        fix=fix,
-        variable=variable,
-        mutation=write.site if isinstance(write, Write) else write.callsite,
-        origin=origin,
-        read=at or (read.callsite if read is not None else None),
-        tensor=tensor,
-        call=seen.index if seen is not None else None,
-        read_call=read.index if read is not None else None,
-        badges=badges,
-    )
 
 
 def with_proofs(findings: tuple[Hazard, ...], proven: tuple[Hazard, ...]) -> tuple[Hazard, ...]:

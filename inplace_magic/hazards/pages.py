@@ -1,20 +1,17 @@
 """What a finding's code means: its page, which the site shows as well.
 
-``pages/<room>.md`` has the pages of a folder of rules, each below its heading: ``# code``, or ``# module`` for a rule
-with several codes.
+``pages/<room>.md`` has the pages of a folder of rules, each below its heading: the name of the rule.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from pathlib import Path
 
 from inplace_magic.hazards import RULES
 
 PAGES = Path(__file__).parent / "pages"
-_CODE = re.compile(r"[a-z]+(-[a-z]+)+")
 
 
 def page_of(code: str) -> str | None:
@@ -36,12 +33,5 @@ def texts() -> dict[str, str]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Return the name of the page of each code."""
-    several = {
-        value: rule.name
-        for rule in RULES
-        if not rule.code
-        for value in vars(sys.modules[rule.module]).values()
-        if isinstance(value, str) and _CODE.fullmatch(value)
-    }
-    return several | {code: rule.code for rule in RULES if rule.code for code in rule.cures}
+    """Return the heading of the page of each code."""
+    return {code: rule.name for rule in RULES for code in rule.cures}

@@ -95,7 +95,7 @@ def _without_doubles(found: list[tuple[Hazard, bool]]) -> list[Hazard]:
 def _rank(number: int, found: tuple[Hazard, bool]) -> tuple[bool, int, bool, int]:
     """The higher the rank, the smaller."""
     hazard, weak = found
-    return weak, SEVERITIES.index(hazard.severity), not _knows_reader(hazard), -number
+    return weak, SEVERITIES.index(hazard.severity), (hazard.read, hazard.saved) == (None, None), -number
 
 
 def _is_one_mistake(better: Hazard, hazard: Hazard) -> bool:
@@ -112,10 +112,6 @@ def _is_one_write(one: Hazard, other: Hazard) -> bool:
         return one.mutation == other.mutation
     same = _run_of_statement(one.mutation) == _run_of_statement(other.mutation)
     return same and one.variable == other.variable is not None
-
-
-def _knows_reader(hazard: Hazard) -> bool:
-    return (hazard.read, hazard.saved) != (None, None)
 
 
 def _in_one_run(one: Callsite | None, other: Callsite) -> bool:

@@ -48,14 +48,6 @@ class Stepped:
         return self.leaves & self.filled
 
     @property
-    def reads_gradients(self) -> bool:
-        """True if the line goes by gradients, as a step does, and ``load_state_dict`` does not."""
-        story = self.story
-        at = [call for call in story.trace.calls if call.callsite == self.wrote.callsite]
-        makers = (story.maker_of_storage(meta.storage) for call in at for meta in call.inputs)
-        return any(maker is not None and maker.index in story.backwards for maker in makers)
-
-    @property
     def step_has_gradients(self) -> bool:
         """True if another backward had filled these leaves for the step. The same line in an earlier pass is no other:
         then the step stands too early in its loop."""

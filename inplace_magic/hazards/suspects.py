@@ -11,14 +11,16 @@ is a trained leaf or a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from inplace_magic.analysis.ledger import Ledger, Seen, Touch
+from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.ledger import Ledger, Seen
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.language import _
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 
 _OFTEN = 3
@@ -61,44 +63,33 @@ class Suspect:
 
 def suspects(story: Story) -> list[Suspect]:
     """Return the suspected writes of a trace, likeliest first, one for each writing line."""
-    ledger = Ledger(story)
     found: dict[Callsite, tuple[tuple[int, int], Suspect]] = {}
-    for write, times in _first_writes(ledger):
-        if write.site is None:
-            continue
-        seen = ledger.seen_by_another(write)
-        rank = -_weight(ledger, write, seen, times), write.at
-        if write.site not in found or rank < found[write.site][0]:
-            found[write.site] = rank, _suspect(story, ledger, write.site, write, seen)
+    for storage in dict.fromkeys((*story.writes_to_storage, *story.foreign_writes)):
+        ledger = Ledger(story, storage)
+        for site, writes in grouped((write.site, write) for write in ledger.writes).items():
+            for write in writes[:_FIRST] if site is not None else ():
+                seen = ledger.seen_by_another(write)
+                rank = -_weight(ledger, write, seen, len(writes)), write.at
+                if site is not None and (site not in found or rank < found[site][0]):
+                    found[site] = rank, _suspect(ledger, site, write, seen)
     return [suspect for _rank, suspect in sorted(found.values(), key=lambda entry: entry[0])]
 
 
-def _first_writes(ledger: Ledger) -> Iterator[tuple[Touch, int]]:
-    """Yield the first writes of each line to each memory, and how often the line wrote it."""
-    for storage in ledger.written:
-        by_line: dict[Callsite | None, list[Touch]] = {}
-        for touch in ledger.writes(storage):
-            by_line.setdefault(touch.site, []).append(touch)
-        for writes in by_line.values():
-            for write in writes[:_FIRST]:
-                yield write, len(writes)
-
-
-def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
+def _weight(ledger: Ledger, write: Write, seen: Seen | None, times: int) -> int:
     """Return the evidence for a mistake minus the evidence for a design."""
     story, site, mutation = ledger.story, write.site, write.mutation
-    meta = story.observations.get(write.tensor) if write.tensor is not None else None
-    maker = story.maker_of_storage(write.storage)
+    meta = story.observations.get(mutation.tensor) if mutation is not None else None
+    maker = story.maker_of_storage(ledger.storage)
     learns = mutation is not None and ((meta is not None and meta.is_trainable) or story.is_gradient(mutation))
     builds = write.call is None or mutation is None or builds_on_itself(story, write.call, mutation)
-    elsewhere = seen is not None and seen.read.site is not None and not seen.read.site.same_function(site)
+    read = seen.read.callsite if seen is not None else None
     facts = (
         (2, seen is not None),
-        (1, elsewhere),
+        (1, read is not None and not read.same_function(site)),
         (2, builds),
         (1, site is not None and site.direct),
         (2, site is not None and site.caller is not None),
-        (-2, ledger.writes(write.storage)[0].at == write.at),
+        (-2, ledger.writes[0].at == write.at),
         (-3, maker is not None and maker.does("buffer")),
         (-1, times >= _OFTEN),
         (-2, site is not None and site.function.rpartition(".")[2] == "__init__"),
@@ -107,12 +98,12 @@ def _weight(ledger: Ledger, write: Touch, seen: Seen | None, times: int) -> int:
     return sum(weight for weight, holds in facts if holds)
 
 
-def _suspect(story: Story, ledger: Ledger, site: Callsite, write: Touch, seen: Seen | None) -> Suspect:
-    names = ledger.names(write)
-    met = story.bindings.by_storage.get(write.storage, ())
-    known = (story.bindings.name(tensor) for tensor in (write.tensor, *met) if tensor is not None)
+def _suspect(ledger: Ledger, site: Callsite, write: Write, seen: Seen | None) -> Suspect:
+    story, names = ledger.story, ledger.names(write)
+    own = (write.mutation.tensor,) if write.mutation is not None else ()
+    known = (story.bindings.name(tensor) for tensor in (*own, *story.bindings.by_storage.get(ledger.storage, ())))
     written = names[0].path if names else next((name for name in known if name is not None), None)
     if seen is None:
-        return Suspect(site, written or f"S{write.storage}", None, written)
+        return Suspect(site, written or f"S{ledger.storage}", None, written)
     taken = story.calls.get(seen.since)
-    return Suspect(site, seen.holder.path, seen.read.site, written, taken.callsite if taken is not None else None)
+    return Suspect(site, seen.holder.path, seen.read.callsite, written, taken.callsite if taken is not None else None)

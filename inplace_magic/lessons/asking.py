@@ -1,4 +1,7 @@
-"""The three functions that a learner calls."""
+"""The three functions that a learner calls, over all exercises of the course.
+
+A new exercise is a section of ``exercises.md``, and an entry in one of the tables of judges or in ``programs.py``.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,35 @@ from typing import Any
 
 from inplace_magic.errors import OptionError
 from inplace_magic.language import _
-from inplace_magic.lessons.course import exercise, judge_of
-from inplace_magic.lessons.exercise import Feedback
+from inplace_magic.lessons.exercise import Exercise, Feedback, exercises
 from inplace_magic.lessons.judging import NotYet
+
+
+def exercise(key: str) -> Exercise:
+    """The exercise of that key, e.g. ``"1.2"``.
+
+    Raises:
+        OptionError: there is none; the text lists those of the lesson.
+    """
+    found = exercises()
+    if key in found:
+        return found[key]
+    lesson = str(key).split(".")[0]
+    near = [each for each in found if each.split(".")[0] == lesson] or list(found)
+    raise OptionError(
+        _("There is no exercise {key!r}; there are {keys}.").format(key=key, keys=", ".join(map(repr, near)))
+    )
+
+
+def judge_of(asked: Exercise) -> Callable[..., Feedback]:
+    """Who judges an exercise: takes the answers of ``check(key, *answers)``, never an untouched one."""
+    from inplace_magic.lessons import costs, gradients, memory, programs  # bring torch, which no text here needs
+
+    judges = {**memory.JUDGES, **gradients.JUDGES, **costs.JUDGES}
+    if asked.key in judges:
+        return judges[asked.key]
+    program = programs.PROGRAMS[asked.key]
+    return lambda function: program.judge(function, asked.solution)
 
 
 def check(key: str, *answers: Any) -> Feedback:

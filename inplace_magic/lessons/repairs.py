@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from inplace_magic.language import _
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import numbers_of, raised, right, wrong
-from inplace_magic.lessons.running import Attempt, attempt
+from inplace_magic.lessons.judging import Attempt, attempt, numbers_of, raised, right, wrong
 from inplace_magic.lessons.telling import calls_that_write, findings_of, is_copy, line_of, own_calls, spot
 from inplace_magic.record.events import CallEvent
 from inplace_magic.report import Report
@@ -79,8 +80,6 @@ class Program:
 
 def _function_in(solution: str) -> Callable[..., Any]:
     """The function that a solution of the course defines."""
-    import torch
-
     names: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     exec(solution, names)
     function: Callable[..., Any] = names.popitem()[1]
@@ -88,16 +87,12 @@ def _function_in(solution: str) -> Callable[..., Any]:
 
 
 def _same(got: Any, wanted: Any) -> bool:
-    import torch
-
     if not isinstance(got, torch.Tensor) or not isinstance(wanted, torch.Tensor):
         return got is None and wanted is None
     return got.shape == wanted.shape and torch.allclose(got.detach().double(), wanted.detach().double(), atol=1e-5)
 
 
 def _difference(name: str, got: Any, wanted: Any) -> str:
-    import torch
-
     if got is None:
         return _("`{name}` should have a gradient, and has none.").format(name=name)
     if not isinstance(got, torch.Tensor):

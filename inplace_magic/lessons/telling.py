@@ -15,8 +15,8 @@ MAX_ROWS = 12
 COPIES = ("Tensor.clone", "torch.clone", "copy.deepcopy")
 
 
-def what_happened(report: Report, *, most: int = MAX_ROWS) -> tuple[Happened, ...]:
-    """What each line did to which tensor, as the report's own table says it; at most so many rows."""
+def what_happened(report: Report) -> tuple[Happened, ...]:
+    """What each line did to which tensor, as the report's own table says it; at most :data:`MAX_ROWS`."""
     reading = Reading(report)
     rows = []
     for story in reading.lines:
@@ -26,13 +26,13 @@ def what_happened(report: Report, *, most: int = MAX_ROWS) -> tuple[Happened, ..
             label, phrase = step_label(step, reading.names), step_phrase(step, reading.names)
             what = f"{EFFECT_SYMBOL[step.kind]} {label}: {phrase}" if label else f"{EFFECT_SYMBOL[step.kind]} {phrase}"
             rows.append(Happened(words.place(story.site), words.code_of(story.site), what))
-    return tuple(rows[:most])
+    return tuple(rows[:MAX_ROWS])
 
 
-def findings_of(report: Report, *, most: int = 1) -> tuple[str, ...]:
-    """The worst findings, each with its fix; notes on what would be worth knowing are left out."""
-    serious = [finding for finding in report.findings if finding.is_alarm]
-    return tuple(sentence for finding in serious[:most] for sentence in (finding.message, finding.fix))
+def findings_of(report: Report) -> tuple[str, ...]:
+    """The worst finding with its fix; notes on what would be worth knowing are left out."""
+    serious = (finding for finding in report.findings if finding.is_alarm)
+    return next(((finding.message, finding.fix) for finding in serious), ())
 
 
 def calls_that_write(report: Report) -> list[CallEvent]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import difflib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -13,13 +12,12 @@ from inplace_magic.analysis.story import indexed_once
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.magics.cell_story import CellStory
+from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
+from inplace_magic.magics.session import Session
 from inplace_magic.render import load
 from inplace_magic.watching.last import put_off
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
 
 _VERBS = ("on", "off", "status")
 
@@ -35,7 +33,9 @@ def switch_on(host: Session, line: str) -> None:
         text = _("inplace_watch is on already, {figures}. `%inplace_watch off` ends it.")
         print(text.format(figures=host.story.figures()))
         return
-    host.can_begin()
+    if host.active is not None:
+        text = _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.")
+        raise UsageError(text.format(magic=MAGIC))
     from inplace_magic.watching.api import watch  # brings torch, which %load_ext must not
 
     load()

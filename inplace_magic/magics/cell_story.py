@@ -17,18 +17,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inplace_magic.errors import InplaceMagicError
+from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, ngettext
 from inplace_magic.magics.options import STORY_MAGIC
 from inplace_magic.magics.output import show_cards
+from inplace_magic.magics.session import Session
 from inplace_magic.magics.unwatched import is_explained
 from inplace_magic.render.deliver import boundary, complain, tell
+from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
 from inplace_magic.watching.news import News
 
 if TYPE_CHECKING:
-    from inplace_magic.flags import Options
-    from inplace_magic.magics.session import Session
-    from inplace_magic.report import Report
     from inplace_magic.watching.api import watch
 
 
@@ -50,17 +50,6 @@ class Pace:
     """Seconds of the last report, by call."""
     ran: float = 0.0
     """Seconds that cells ran since then."""
-    _began: float | None = None
-
-    def cell_begins(self) -> None:
-        """Note that a cell starts."""
-        self._began = time.perf_counter()
-
-    def cell_ends(self) -> None:
-        """It has ended."""
-        if self._began is not None:
-            self.ran += time.perf_counter() - self._began
-        self._began = None
 
     def can_afford(self, calls: int) -> bool:
         """True if a report of so many calls can be made at once."""
@@ -91,6 +80,8 @@ class CellStory:
     """How many calls the last report had."""
     news: News = field(default_factory=News)
     pace: Pace = field(default_factory=Pace)
+    _began: float = 0.0
+    """When the cell that is being watched began."""
     _made: Report | None = None
 
     def begin(self) -> None:
@@ -113,7 +104,7 @@ class CellStory:
         self.watch.start(cell_globals=self.host.shell.user_global_ns)
         self.host.tracebacks.on()
         self.cell_open = True
-        self.pace.cell_begins()
+        self._began = time.perf_counter()
 
     def leave(self) -> None:
         """Takes the probes off; the cell's findings wait for :meth:`end_cell`."""
@@ -131,7 +122,7 @@ class CellStory:
         """Take the probes off and show the cell's findings, now or when the kernel is idle."""
         self.leave()
         self.cell_open = False
-        self.pace.cell_ends()
+        self.pace.ran += time.perf_counter() - self._began
         recorded = self.watch.recorded
         if recorded == self.reported:
             return  # nothing new can be found, and a report of a long story takes its time

@@ -6,6 +6,7 @@ import ast
 import dis
 import sys
 from inspect import CO_NEWLOCALS
+from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
@@ -55,13 +56,12 @@ def value_is_used(shell: Any) -> bool:
 
 def frames_of_cells(shell: Any) -> list[FrameType]:
     """Return the frames of cells that this is called from, the innermost first."""
-    found = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS:
-            found.append(frame)
-        frame = frame.f_back
-    return found
+    frames = (frame for frame, _line in walk_stack(sys._getframe(1)))
+    return [
+        frame
+        for frame in frames
+        if frame.f_globals is shell.user_global_ns and not frame.f_code.co_flags & CO_NEWLOCALS
+    ]
 
 
 def run_text(shell: Any, text: str) -> None:

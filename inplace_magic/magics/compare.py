@@ -17,20 +17,20 @@ from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
 from inplace_magic import flags
-from inplace_magic.errors import CompareError, OptionError
+from inplace_magic.errors import CompareError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
 from inplace_magic.magics.cells import run_text, running_cell
-from inplace_magic.magics.options import Parser, help_of, numbered, parse_line
+from inplace_magic.magics.options import Parser, magic_of, numbered
 from inplace_magic.magics.output import steps
+from inplace_magic.magics.session import Session
 
 if TYPE_CHECKING:
-    from inplace_magic.comparing.comparison import Comparison
-    from inplace_magic.magics.session import Session
     from inplace_magic.rerun.program import CellProgram, Program
 
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
+NO_CELL = N_("there is no cell In[{number}] in this session.")
 DESCRIPTION = N_("""\
 Compare two variants of one program: outputs and gradients, operations, allocations and time.
 
@@ -70,55 +70,44 @@ def compare_parser() -> Parser:
 def compare_magic(session: Session) -> Callable[..., None]:
     """The cell magic ``%%inplace_compare``, and the line magic of the same name."""
 
-    def inplace_compare(line: str, cell: str | None = None) -> None:
-        given = _parse(line)
-        if given.help:
-            print(help_of(compare_parser))
-            return
-        if session.story is not None or session.active is not None:
-            raise UsageError(
-                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=MAGIC)
-            )
+    def inplace_compare(given: dict[str, Any], cell: str | None = None) -> None:
+        asked = Namespace(**given)
+        _check(asked)
+        session.must_be_idle(MAGIC)
         try:
-            with use_language(given.lang):
-                _compare(session, given, line, cell)
+            with use_language(asked.lang):
+                _compare(session, asked, cell)
         except CompareError as error:
             raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
-    inplace_compare.__doc__ = help_of(compare_parser)
-    return inplace_compare
+    return magic_of(compare_parser, inplace_compare)
 
 
-def _parse(line: str) -> Namespace:
-    given = parse_line(compare_parser(), line)
-    if given.help:
-        return given
-    try:
-        Options.of({"out": given.out, "lang": given.lang})
-    except OptionError as error:
-        raise UsageError(f"{MAGIC}: {error}") from None
+def _check(given: Namespace) -> None:
+    Options.of({"out": given.out, "lang": given.lang})
     if given.repeats is not None and given.repeats < 0:
         raise UsageError(
             _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
         )
     if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
+        found = " ".join([*(["--flip"] if given.flip else []), *given.variants])
         text = (
             _(
                 "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
                 "`%inplace_compare plain in_place`; it got {found!r}."
             )
-            if line.strip()
+            if found
             else _(
                 "{magic} compares either a cell with itself, by --flip, or two variants by name, such as "
                 "`%inplace_compare plain in_place`; it got neither."
             )
         )
-        raise UsageError(text.format(magic=MAGIC, found=line.strip()))
-    return given
+        raise UsageError(text.format(magic=MAGIC, found=found))
 
 
-def _compare(session: Session, given: Namespace, line: str, cell: str | None) -> None:
+def _compare(session: Session, given: Namespace, cell: str | None) -> None:
     from inplace_magic.comparing.compare import run_comparison  # brings torch, which %load_ext must not
+    from inplace_magic.render.comparison.views import to_mimebundle
 
     if given.flip:
         if cell is None:
@@ -128,7 +117,7 @@ def _compare(session: Session, given: Namespace, line: str, cell: str | None) ->
                 _("There is no code below `{magic}`. Put the code to compare into the same cell.").format(magic=MAGIC)
             )
         number = running_cell(session.shell, session.running[-1] if session.running else None)
-        text = f"{MAGIC} {line}\n"
+        text = f"{MAGIC} --flip\n"
         pair: list[Program] = [
             program_of_cell(session.shell, f"inplace={flag}", cell, number, above=text) for flag in (False, True)
         ]
@@ -148,17 +137,11 @@ def _compare(session: Session, given: Namespace, line: str, cell: str | None) ->
         quiet=capture_output,
         steps=partial(steps, shell=session.shell),
     )
-    _deliver(session.shell, result, given.out)
+    if given.out is not None:
+        session.shell.user_ns[given.out] = result
+    session.shell.display_pub.publish(data=to_mimebundle(result))
     if len(failures) == 2:
         raise failures[0].error
-
-
-def _deliver(shell: Any, result: Comparison, out: str | None) -> None:
-    from inplace_magic.render.comparison.html import to_mimebundle
-
-    if out is not None:
-        shell.user_ns[out] = result
-    shell.display_pub.publish(data=to_mimebundle(result))
 
 
 def _variant(shell: Any, name: str, inputs: str) -> Program:
@@ -167,7 +150,10 @@ def _variant(shell: Any, name: str, inputs: str) -> Program:
 
     number = numbered(name)
     if number is not None:
-        return _numbered_cell(shell, number)
+        texts = shell.history_manager.input_hist_raw
+        if not 0 < number < len(texts) or not texts[number].strip():
+            raise CompareError(_(NO_CELL).format(number=number))
+        return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
     names = tuple(word.strip() for word in inputs.split(",") if word.strip())
     function, *values = (_look_up(shell, each) for each in (name, *names))
     check_callable(function, name, tuple(values), {}, _("Give its arguments as `--inputs x,y`."))
@@ -193,13 +179,6 @@ def _look_up(shell: Any, name: str) -> Any:
             )
         value = getattr(value, attribute)
     return value
-
-
-def _numbered_cell(shell: Any, number: int) -> Program:
-    texts = shell.history_manager.input_hist_raw
-    if not 0 < number < len(texts) or not texts[number].strip():
-        raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
-    return replace(program_of_cell(shell, f"In[{number}]", texts[number], number), compares_result=True)
 
 
 def program_of_cell(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic import flags
 from inplace_magic.flags import Options
 from inplace_magic.language import AUTO, LANGUAGES, _, language, set_language
-from inplace_magic.magics.options import Parser, line_magic
+from inplace_magic.magics.options import Parser, magic_of
+from inplace_magic.magics.session import Session
 from inplace_magic.record.options import LEVELS
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
 
 MAGIC = "%inplace_config"
 
@@ -43,19 +41,17 @@ def config_magic(session: Session) -> Callable[[str], None]:
         if options.watch.lang is not None:
             set_language(options.watch.lang)
         session.defaults.update({name: value for name, value in given.items() if name != "lang"})
-        if not given:
-            print(_summary(Options.of(session.defaults)))
+        if given:
+            return
+        set_so_far = Options.of(session.defaults)
+        shown = set_so_far.show
+        text = _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
+            language=language(),
+            level=set_so_far.watch.level,
+            sections=AUTO if shown.opened is None else ",".join(shown.opened),
+            graph=_("on") if shown.graph else _("off"),
+            raw=_("on") if shown.raw else _("off"),
+        )
+        print(text)
 
-    return line_magic(config_parser, inplace_config)
-
-
-def _summary(options: Options) -> str:
-    """How the session is set, in one line."""
-    shown = options.show
-    return _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
-        language=language(),
-        level=options.watch.level,
-        sections=AUTO if shown.opened is None else ",".join(shown.opened),
-        graph=_("on") if shown.graph else _("off"),
-        raw=_("on") if shown.raw else _("off"),
-    )
+    return magic_of(config_parser, inplace_config)

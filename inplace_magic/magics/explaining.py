@@ -12,15 +12,18 @@ import dis
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.language import _, listed
-from inplace_magic.magics.compare import OF_ANOTHER_KIND
+from inplace_magic.magics.compare import NO_CELL, OF_ANOTHER_KIND
 from inplace_magic.magics.rerunning import Cells, another_kind, program_of
-
-if TYPE_CHECKING:
-    from inplace_magic.report import Report
+from inplace_magic.proving.bench import Bench
+from inplace_magic.proving.prove import proven
+from inplace_magic.record.trace import Trace
+from inplace_magic.report import Report
+from inplace_magic.rerun.state import addresses, bound_first, codes_within, find_state
+from inplace_magic.rerun.twins import copy_state
 
 _ALIKE = 80
 """Number of characters that identify an error's text."""
@@ -41,14 +44,12 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
             again.
         Repeated: it was about to act outside the copies.
     """
-    from inplace_magic.proving.prove import proven
-
     texts = _history(shell)
     whole = shell.history_manager.input_hist_raw
     if number not in texts and 0 < number < len(whole) and (magic := another_kind(whole[number])):
         raise CompareError(_(OF_ANOTHER_KIND).format(magic=magic))
     if number not in texts:
-        raise CompareError(_("there is no cell In[{number}] in this session.").format(number=number))
+        raise CompareError(_(NO_CELL).format(number=number))
     alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
     report, cells = _run(alone, texts)
     wider = _with_makers(cells, texts) if not _fails_alike(report, failed.get(number)) else None
@@ -60,9 +61,6 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
 
 def _run(cells: Cells, texts: dict[int, str]) -> tuple[Report, Cells]:
     """Return the report of some cells, behind those that made what cannot be copied."""
-    from inplace_magic.proving.bench import Bench
-    from inplace_magic.record.trace import Trace
-
     for _round in range(_MOST_ROUNDS):
         try:
             with cells.begun(None) as staged:
@@ -80,9 +78,6 @@ def _run(cells: Cells, texts: dict[int, str]) -> tuple[Report, Cells]:
 
 def _not_copied(cells: Cells) -> Iterator[str]:
     """Yield the names that the cells read before they bind them, and whose object alone cannot be copied."""
-    from inplace_magic.rerun.state import bound_first, find_state
-    from inplace_magic.rerun.twins import copy_state
-
     namespace = cells.shell.user_ns
     anew = bound_first(code for number, text in cells.texts for code in _codes(cells, number, text))
     for name in _names(cells, cells.texts):
@@ -138,8 +133,6 @@ def _with_makers(cells: Cells, texts: dict[int, str], variable: str | None = Non
 
 def _read_by(cells: Cells, number: int, text: str) -> set[str]:
     """Return the names that a cell reads and that lead to a tensor."""
-    from inplace_magic.rerun.state import addresses, find_state
-
     namespace = cells.shell.user_ns
     names = _names(cells, [(number, text)])
     return {name for name in names if addresses(find_state((), (), namespace), namespace, [name])}
@@ -147,8 +140,6 @@ def _read_by(cells: Cells, number: int, text: str) -> set[str]:
 
 def _names(cells: Cells, texts: Iterable[tuple[int, str]]) -> list[str]:
     """Return the names of the namespace that cells read, in alphabetical order."""
-    from inplace_magic.rerun.state import codes_within
-
     codes = (code for number, text in texts for code in _codes(cells, number, text))
     found = {name for code in codes for part in codes_within(code) for name in part.co_names}
     return sorted(found & set(cells.shell.user_ns))
@@ -162,8 +153,6 @@ def _bound_by(cells: Cells, number: int, text: str) -> set[str]:
 
 def _reached(cells: Cells, number: int, text: str) -> set[int]:
     """Return the memory that the code of a cell can reach now, by address."""
-    from inplace_magic.rerun.state import addresses, find_state
-
     namespace = cells.shell.user_ns
     return addresses(find_state(_codes(cells, number, text), (), namespace), namespace, _bound_by(cells, number, text))
 

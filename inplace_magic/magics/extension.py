@@ -50,7 +50,10 @@ def load(shell: Any) -> None:
     for event in EVENTS:
         shell.events.register(event, getattr(session, event))
     for kind, name, module, make in MAGICS:
-        _register(session, kind, name, _late(session, module, make))
+        for table in (shell.magics_manager.magics[kind], vars(shell.magics_manager.user_magics)):
+            session.replaced.append((table, name, table.get(name)))
+        magic = _late(session, module, make)
+        shell.magics_manager.register_function(magic, magic_kind=kind, magic_name=name)
     session.failed.update(failures_before(shell))
     answer_late(shell, session.failed)
 
@@ -129,10 +132,3 @@ def _late(session: Session, module: str, make: str) -> Callable[..., object]:
 
     magic.getdoc = lambda: made().__doc__  # type: ignore[attr-defined]  # `?`, tooltips and completion ask this first
     return magic
-
-
-def _register(session: Session, kind: str, name: str, function: Callable[..., object]) -> None:
-    manager = session.shell.magics_manager
-    for table in (manager.magics[kind], vars(manager.user_magics)):
-        session.replaced.append((table, name, table.get(name)))
-    manager.register_function(function, magic_kind=kind, magic_name=name)

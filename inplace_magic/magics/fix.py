@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _, listed, ngettext, sentences
-from inplace_magic.magics.options import Parser, cell_asked, line_magic
+from inplace_magic.magics.options import Parser, cell_asked, magic_of
 from inplace_magic.magics.rerunning import Cells
-from inplace_magic.source.hunks import Hunk, by_text, changed, texts_of
-from inplace_magic.source.patches import agreeing, patch_of
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
-    from inplace_magic.report import Report
+from inplace_magic.magics.session import Session
+from inplace_magic.report import Report
+from inplace_magic.source.hunks import Hunk, agreeing, by_text, changed, patch_of, texts_of
 
 NAME = "%inplace_fix"
 DESCRIPTION = N_("""\
@@ -38,7 +35,7 @@ def fix_parser() -> Parser:
 
 def fix_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_fix``."""
-    return line_magic(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
+    return magic_of(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
 
 
 def _chosen(session: Session, number: int | None) -> Report:

@@ -155,23 +155,22 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
     return given
 
 
-def line_magic(make: Callable[[], Parser], run: Callable[[dict[str, Any]], T]) -> Callable[[str], T | None]:
-    """Return a line magic: its line parsed, its help shown, and a value that an option cannot take refused in one
-    sentence.
+def magic_of(make: Callable[[], Parser], run: Callable[..., T]) -> Callable[..., T | None]:
+    """Return a magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
 
     Args:
         make: its parser, whose ``prog`` is its name.
-        run: what it does with the options that its line gives.
+        run: what it does with the options that its line gives; of a cell magic, and with the cell.
     """
 
-    def magic(line: str) -> T | None:
+    def magic(line: str, *cell: str) -> T | None:
         parser = make()
         given = vars(parse_line(parser, line))
         if given.pop("help", False):
             print(help_of(make))
             return None
         try:
-            return run(given)
+            return run(given, *cell)
         except OptionError as error:
             raise UsageError(f"{parser.prog}: {error}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -13,13 +13,11 @@ from inplace_magic import flags
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import value_is_used
-from inplace_magic.magics.options import Parser, line_magic
+from inplace_magic.magics.options import Parser, magic_of
 from inplace_magic.magics.output import show
+from inplace_magic.magics.session import Session
 from inplace_magic.record.options import ShowOptions
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
-    from inplace_magic.report import Report
+from inplace_magic.report import Report
 
 NAME = "%inplace_report"
 DESCRIPTION = N_("""\
@@ -52,12 +50,10 @@ def report_magic(session: Session) -> Callable[[str], Report | None]:
         show(session.shell, report, options)
         return None
 
-    return line_magic(report_parser, inplace_report)
+    return magic_of(report_parser, inplace_report)
 
 
 def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
-    from inplace_magic.report import Report
-
     names = session.shell.user_ns
     if name is None:
         if session.last is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from inplace_magic.language import N_, _
-from inplace_magic.magics.cell_transform import MAGIC, WatchLine
+from inplace_magic.magics.cell_transform import WatchLine
 from inplace_magic.magics.output import show, show_cards, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
@@ -146,11 +146,11 @@ class Session:
         elif raised:
             show_cards(self.shell, report, raised, more=BELOW)
 
-    def can_begin(self) -> None:
-        """Refuse a story inside a watched cell."""
-        if self.active is not None:
+    def must_be_idle(self, magic: str) -> None:
+        """Refuse a magic during a watch."""
+        if self.story is not None or self.active is not None:
             raise UsageError(
-                _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.").format(magic=MAGIC)
+                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=magic)
             )
 
     def keep(self, report: Report, options: Options) -> Report:

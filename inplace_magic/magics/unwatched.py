@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic.language import N_, _
+from inplace_magic.language import _
 from inplace_magic.render.deliver import boundary, has_note
 
 _EXPLAINED = re.compile(
@@ -24,34 +23,12 @@ _EXPLAINED = re.compile(
 )
 _KINDS = RuntimeError, ValueError, SystemError
 """What PyTorch raises, and what Paddle does besides."""
-_OF_PADDLE = re.compile(r"^\s*\((PermissionDenied|InvalidArgument|Fatal)\)", re.MULTILINE)
-"""How Paddle's texts begin."""
 _MOST_CAUSES = 20
-
-HINT = N_(
-    "inplace_magic: `%inplace_why` says which line did it, and tries a fix. It runs this cell again on copies, with "
-    "the earlier cells that it needs; your variables stay as they are."
-)
-
-HINT_FOR_PADDLE = N_(
-    "inplace_magic: to see which line did it, put `%%inplace_watch` on top of this cell and run it again; if the "
-    "forward is in an earlier cell, run `%inplace_watch on` and then the cells from the forward on."
-)
 
 
 def is_explained(raised: BaseException | None) -> bool:
-    """True if :func:`hint_for` an error says anything."""
-    return hint_for(raised) is not None
-
-
-def is_explained_text(text: str) -> bool:
-    """True if a watch explains errors of this text."""
-    return _EXPLAINED.search(text) is not None
-
-
-def hint_for(raised: BaseException | None) -> str | None:
-    """Return a hint for PyTorch's and Paddle's errors about in-place writes or a used-up graph, also as another error's
-    cause; None for other errors.
+    """True if a watch explains an error: PyTorch's and Paddle's about in-place writes or a used-up graph, also as
+    another error's cause.
 
     It reads the text alone: it imports nothing and runs no user code.
     """
@@ -59,10 +36,10 @@ def hint_for(raised: BaseException | None) -> str | None:
         if raised is None:
             break
         text = raised.args[0] if isinstance(raised, _KINDS) and raised.args else None
-        if isinstance(text, str) and is_explained_text(text):
-            return HINT_FOR_PADDLE if _OF_PADDLE.search(text) else HINT
+        if isinstance(text, str) and _EXPLAINED.search(text):
+            return True
         raised = raised.__cause__ or (None if raised.__suppress_context__ else raised.__context__)
-    return None
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +53,18 @@ class Failed:
 
 
 def failure_of(error: BaseException) -> Failed:
-    """Return the record of a failure: text alone."""
-    return Failed(f"{type(error).__name__}: {_first_line(error)}", hint_for(error) is not None)
+    """Return the record of a failure: text alone; empty if that is no string, since no user code may run."""
+    text = error.args[0] if error.args else ""
+    return _failed(type(error).__name__, text if isinstance(text, str) else "", is_explained(error))
+
+
+def _failed(kind: str, text: str, explained: bool, /) -> Failed:
+    first, _end, _rest = text.strip().partition("\n")
+    return Failed(f"{kind}: {first[:200]}", explained)
 
 
 def show_answer(shell: Any, error: BaseException, number: int | None, *, below: bool = True) -> None:
-    """Display the answer to an error, where there is one; else, where a watch explains it, one line on how to ask."""
+    """Display the answer to an error, where there is one."""
     if has_note(error):
         return
     with boundary(_("the answer could not be shown")):  # the cell has failed already, and by its own error alone
@@ -93,10 +76,6 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
             from inplace_magic.render.terminal import publish
 
             publish(shell, to_mimebundle(found, below=below), apart=True)
-            return
-    hint = hint_for(error)
-    if hint is not None:
-        print(_(hint))
 
 
 def failures_before(shell: Any) -> dict[int, Failed]:
@@ -106,7 +85,11 @@ def failures_before(shell: Any) -> dict[int, Failed]:
     """
     kept = getattr(shell.history_manager, "exceptions", None)
     texts = kept.items() if isinstance(kept, dict) else ()
-    found = {number: _from_shell(each) for number, each in texts if each.get("ename") != UsageError.__name__}
+    found = {}
+    for number, each in texts:
+        kind, text = str(each.get("ename")), str(each.get("evalue", ""))
+        if kind != UsageError.__name__:
+            found[number] = _failed(kind, text, _EXPLAINED.search(text) is not None)
     error = getattr(sys, "last_value", None)
     if isinstance(error, Exception) and not isinstance(error, UsageError):
         from inplace_magic.answering.sessions import failed_cell
@@ -128,15 +111,3 @@ def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
     newest = next(reversed(failed))
     if failed[newest].explained and not is_known(error):
         show_answer(shell, error, newest, below=False)
-
-
-def _from_shell(stored: Mapping[str, Any]) -> Failed:
-    """Return a failure from the shell's record."""
-    text = str(stored.get("evalue", ""))
-    return Failed(f"{stored.get('ename')}: {text.strip().partition(chr(10))[0][:200]}", is_explained_text(text))
-
-
-def _first_line(error: BaseException) -> str:
-    """Return the beginning of an error's text; empty if the text is no string, since no user code may run."""
-    text = error.args[0] if error.args else ""
-    return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""

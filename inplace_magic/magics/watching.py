@@ -19,12 +19,12 @@ from inplace_magic.magics.cells import cell_number, run_text
 from inplace_magic.magics.options import help_of, parse_options, watch_parser
 from inplace_magic.magics.output import runs_shown
 from inplace_magic.magics.rerunning import Cells, remembered
+from inplace_magic.magics.session import Session
 from inplace_magic.render.deliver import boundary, complain
 from inplace_magic.report import Report
 from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
     from inplace_magic.watching.api import watch
 
 

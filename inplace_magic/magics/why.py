@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 
@@ -12,12 +12,9 @@ from inplace_magic import flags
 from inplace_magic.errors import CompareError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
-from inplace_magic.magics.explaining import explained, not_again
-from inplace_magic.magics.options import Parser, cell_asked, line_magic
+from inplace_magic.magics.options import Parser, cell_asked, magic_of
 from inplace_magic.magics.output import runs_shown
-
-if TYPE_CHECKING:
-    from inplace_magic.magics.session import Session
+from inplace_magic.magics.session import Session
 
 NAME = "%inplace_why"
 DESCRIPTION = N_("""\
@@ -51,10 +48,7 @@ def why_magic(session: Session) -> Callable[[str], None]:
     """The line magic ``%inplace_why``."""
 
     def inplace_why(given: dict[str, Any]) -> None:
-        if session.story is not None or session.active is not None:
-            raise UsageError(
-                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=NAME)
-            )
+        session.must_be_idle(NAME)
         number = _chosen(session, cell_asked(given, NAME))
         allowed = given.pop("yes", False)
         try:
@@ -64,7 +58,7 @@ def why_magic(session: Session) -> Callable[[str], None]:
         except CompareError as error:
             raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    return line_magic(why_parser, inplace_why)
+    return magic_of(why_parser, inplace_why)
 
 
 def _chosen(session: Session, number: int | None) -> int:
@@ -88,6 +82,7 @@ def _chosen(session: Session, number: int | None) -> int:
 
 
 def _explain(session: Session, number: int, options: Options, *, allowed: bool) -> None:
+    from inplace_magic.magics.explaining import explained, not_again  # brings torch, which help must not
     from inplace_magic.rerun.guard import Repeated, done_again
 
     errors = {cell: failed.error for cell, failed in session.failed.items()}

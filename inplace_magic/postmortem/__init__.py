@@ -10,6 +10,6 @@ report.
 from __future__ import annotations
 
 from inplace_magic.postmortem.errors import answer_to
-from inplace_magic.postmortem.texts import Cell
+from inplace_magic.postmortem.failure import Cell
 
 __all__ = ["Cell", "answer_to"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from inplace_magic.postmortem.flow.events import Event, Where
 from inplace_magic.postmortem.flow.run import Flow
+from inplace_magic.postmortem.flow.values import Event, Where
 from inplace_magic.postmortem.flow.vocabulary import bare_node
 from inplace_magic.postmortem.graph import Saver
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
 
 from inplace_magic.capture.naming.scope import locals_of
-from inplace_magic.postmortem.failure import Failure, Kind, UserFrame
+from inplace_magic.postmortem.failure import Cell, Failure, Kind, Texts, UserFrame
 from inplace_magic.postmortem.refused.paddle import PADDLE
-from inplace_magic.postmortem.texts import Cell, Texts
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
@@ -30,9 +29,9 @@ def answer_to(error: BaseException, *, namespace: Mapping[str, object], cells: S
     try:
         for raised, text in _chain(error):
             for kind in _kinds():
-                match = kind.pattern.search(text)
+                match = kind.search(text)
                 if match is not None:
-                    return kind.explain(_failure(raised, text, match, namespace, Texts(cells)))
+                    return kind.answer(_failure(raised, text, kind, match, namespace, Texts(cells)))
     except Exception:  # a fault of ours shall not stand beside the user's error: then there is no answer
         return None
     return None
@@ -59,7 +58,7 @@ def _chain(error: BaseException) -> Iterator[tuple[BaseException, str]]:
 
 
 def _failure(
-    error: BaseException, text: str, match: re.Match[str], namespace: Mapping[str, object], texts: Texts
+    error: BaseException, text: str, kind: Kind, match: re.Match[str], namespace: Mapping[str, object], texts: Texts
 ) -> Failure:
     frames: list[UserFrame] = []
     stack: list[FrameType] = []
@@ -76,4 +75,4 @@ def _failure(
             place = texts.locate(code, step.tb_lasti, place)
             frames.append(UserFrame(place, len(stack) - 1, code, frame.f_globals, locals_of(frame)))
         step = step.tb_next
-    return Failure(error, text, match, tuple(frames), tuple(stack), namespace, texts)
+    return Failure(error, text, kind, match, tuple(frames), tuple(stack), namespace, texts)

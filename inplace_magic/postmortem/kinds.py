@@ -5,21 +5,15 @@ It needs PyTorch, so it is loaded with the first error of a process that has it.
 
 from __future__ import annotations
 
-import re
-
 from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Kind
 from inplace_magic.postmortem.overwritten import explain_overwritten
-from inplace_magic.postmortem.refused.about import About
-from inplace_magic.postmortem.refused.copies import COPIES
 from inplace_magic.postmortem.refused.ended import ENDED
-from inplace_magic.postmortem.refused.leaves import LEAVES
+from inplace_magic.postmortem.refused.one_tensor import ONE_TENSOR
 from inplace_magic.postmortem.refused.paddle import PADDLE
-from inplace_magic.postmortem.refused.returned import GIVEN_BACK
 from inplace_magic.postmortem.refused.second_backward import SECOND
 from inplace_magic.postmortem.refused.shapes import SHAPES
 from inplace_magic.postmortem.refused.transforms import TRANSFORMS
-from inplace_magic.postmortem.refused.unused import UNUSED
 from inplace_magic.postmortem.refused.views import VIEWS
 from inplace_magic.postmortem.refused.without_gradient import WITHOUT_GRADIENT
 
@@ -27,23 +21,21 @@ KINDS: tuple[Kind, ...] = (
     *PADDLE,
     Kind(
         "saved-tensor-overwritten",
-        re.compile(
-            r"has been modified by an inplace operation(?:: \[(?P<type>[\w.]+) \[(?P<shape>[\d, ]*)\]\])?"
-            r"(?:, which is output \d+ of (?P<node>\w+))?"
-            r"(?:.*?is at version (?P<found>\d+); expected version (?P<expected>\d+) instead)?",
-            re.DOTALL,
-        ),
+        r"has been modified by an inplace operation(?:: \[(?P<type>[\w.]+) \[(?P<shape>[\d, ]*)\]\])?"
+        r"(?:, which is output \d+ of (?P<node>\w+))?"
+        r"(?:.*?is at version (?P<found>\d+); expected version (?P<expected>\d+) instead)?",
         explain_overwritten,
         N_(
             "Backward computes gradients from tensors that operations saved in forward. One of them was overwritten "
             "after that, and its gradient would be wrong, so PyTorch refused."
         ),
     ),
-    *(row.kind if isinstance(row, About) else row for row in (*LEAVES, *VIEWS, *TRANSFORMS, *COPIES, *ENDED)),
+    *TRANSFORMS,
+    *ONE_TENSOR,
+    *VIEWS,
+    *ENDED,
     *SECOND,
     *SHAPES,
-    *GIVEN_BACK,
-    *UNUSED,
     *WITHOUT_GRADIENT,
 )
 """The first whose pattern is found in the text explains it."""

@@ -1,24 +1,40 @@
-"""A saved tensor that was written before backward used it: the node that refused, and who can have written."""
+"""A saved tensor that was written before backward used it: the node that refused, who can have written, and what to
+change.
+
+The change is a suggestion that nobody has tried: ``y += 1`` becomes ``y = y + 1``, and above ``y[0] = 1`` comes
+``y = y.clone()``. Either is the same program only if no other name needs the new values, and the sentence says so. A
+second run tries changes and shows them as a diff.
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from inplace_magic.language import _
-from inplace_magic.postmortem import words
-from inplace_magic.postmortem.candidates import Asked, verdict
-from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.flow.events import Where
+from inplace_magic.language import _, sentences
+from inplace_magic.postmortem.candidates import Asked, Verdict, verdict
+from inplace_magic.postmortem.failure import Failure, Texts
 from inplace_magic.postmortem.flow.run import Flow, follow
-from inplace_magic.postmortem.graph import Refused, Saver, keeps_its_graph, refused, roots_of
-from inplace_magic.postmortem.memory import Holders, holders_in, last_recorded
-from inplace_magic.postmortem.suggested import suggestion
+from inplace_magic.postmortem.flow.values import Where
+from inplace_magic.postmortem.graph import (
+    Holders,
+    Refused,
+    Saver,
+    holders_in,
+    keeps_its_graph,
+    last_recorded,
+    refused,
+    roots_of,
+)
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
+from inplace_magic.source.expressions import path_text
+from inplace_magic.source.listing import Listing
+from inplace_magic.source.out_of_place import out_of_place, target_of
 
 _MOST_SAVERS = 8
-CODE = "saved-tensor-overwritten"
+_MOST_LINES = 4
 
 
 def explain_overwritten(failure: Failure) -> Answer:
@@ -34,7 +50,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
     told = Answer(
-        code=CODE,
+        code=failure.kind.code,
         message="",
         error=failure.said,
         place=failure.raised.place if failure.raised is not None else failure.place,
@@ -45,10 +61,10 @@ def explain_overwritten(failure: Failure) -> Answer:
         expected_version=expected,
         found_version=found,
         variable=names[0] if names else None,
-        fix=suggestion(failure.texts, judged, candidates[0]) if judged.certain else None,
+        fix=_suggestion(failure.texts, judged, candidates[0]) if judged.certain else None,
         limits=tuple(_limits(facts, flow)),
     )
-    return replace(told, message=words.overwritten(told))
+    return replace(told, message=_message(told))
 
 
 def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
@@ -76,3 +92,110 @@ def _facts(failure: Failure, found: int | None) -> Refused:
     text = failure.match["shape"]
     shape = None if text is None else tuple(int(size) for size in text.split(",") if size.strip())
     return refused(roots_of(failure.stack), found, shape, retained=keeps_its_graph(failure.stack))
+
+
+def _message(answer: Answer) -> str:
+    """Say who wrote, who had saved, and the versions; what is unknown is left out or called so."""
+    what = f"`{answer.variable}`" if answer.variable is not None else _("a tensor")
+    lines = [_line_of(each) for each in answer.candidates[:_MOST_LINES]]
+    if answer.certain:
+        first = _("{line} overwrote {what}, which backward still needs.")
+    elif len(lines) > 1:
+        first = _("Backward still needs {what}, which was overwritten by one of {count} lines: {lines}.")
+    elif lines:
+        first = _("Backward still needs {what}, which was overwritten: likely by {line}.")
+    else:
+        first = _("Backward still needs {what}, which was overwritten; no line that did so was found.")
+    told = first.format(what=what, line=lines[0] if lines else "", lines="; ".join(lines), count=len(answer.candidates))
+    return sentences(told, _saver(answer), _versions(answer))
+
+
+def _saver(answer: Answer) -> str:
+    if answer.saved_by is None:
+        return ""
+    if answer.saved is None:
+        return _("`{node}` had saved it for its gradient.").format(node=answer.saved_by)
+    text = _("{line} had saved it for its gradient (`{node}`).")
+    return text.format(line=_line_of(answer.saved), node=answer.saved_by)
+
+
+def _versions(answer: Answer) -> str:
+    expected, found = answer.expected_version, answer.found_version
+    if expected is None or found is None:
+        return ""
+    return _("It was saved at version {expected} and is at version {found} now.").format(expected=expected, found=found)
+
+
+def _line_of(site: Callsite) -> str:
+    """Return a line's code, its place, and the line that called its function."""
+    via = site.caller
+    if via is not None and via.same_function(site):
+        via = None
+    return (
+        f"`{site.text}` ({site.place})"
+        if via is None
+        else _("`{text}` ({place}, called from {caller})").format(text=site.text, place=site.place, caller=via.place)
+    )
+
+
+def _suggestion(texts: Texts, judged: Verdict, line: Callsite) -> str:
+    """Return what to change about the line that certainly wrote.
+
+    Args:
+        texts: of the user's code.
+        judged: which line that is, and all writes since the save.
+        line: its place.
+    """
+    if judged.steps:
+        return _("Compute {loss} again after {line}.").format(loss=_("the loss"), line=_line_of(line))
+    said = _rewritten(texts, judged.lines[0]) if _is_plain(judged) else ""
+    general = _("Let {line} give a new tensor instead of writing into the saved one (clone it first).")
+    return said or general.format(line=_line_of(line))
+
+
+def _is_plain(judged: Verdict) -> bool:
+    """True if one line alone wrote, by operations that are known and that autograd recorded."""
+    lines = {(write.where.filename, write.where.node.lineno) for write in judged.writes}
+    return len(lines) == 1 and all(write.known and write.recorded for write in judged.writes)
+
+
+def _rewritten(texts: Texts, write: Where) -> str:
+    """Return the sentence that has the new code; empty where the text has no certain twin."""
+    text = texts.text(write.filename)
+    if text is None or text.tree is None:
+        return ""
+    listing = Listing(tuple(text.lines), text.tree, whole=True)
+    around = (write.node, *listing.around(write.node))
+    statement = next((node for node in around if isinstance(node, ast.stmt)), None)
+    if statement is None or statement.lineno != statement.end_lineno:
+        return ""
+    part = write.node if isinstance(write.node, ast.Subscript) else None
+    path = path_text(part.value if part is not None else target_of(statement))
+    if path is None or not _gives_the_tensor(listing, statement, path):
+        return ""
+    if part is not None:
+        new = f"{path} = {path}.clone()" if _keeps_no_part(statement, path) else None
+        said = _("If no other name needs the new values, write into a copy: put {new} before {old}.")
+    else:
+        new = out_of_place(listing, statement, path)
+        said = _("If no other name needs the new values, make a new tensor: write {new} instead of {old}.")
+    return said.format(new=f"`{new}`", old=f"`{listing.text(statement)}`") if new is not None else ""
+
+
+def _keeps_no_part(statement: ast.stmt, path: str) -> bool:
+    """True if autograd cannot save a part of the copy that the statement writes."""
+    if isinstance(statement, ast.AugAssign) and not isinstance(statement.op, (ast.Add, ast.Sub)):
+        return False
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AugAssign)) else statement
+    return all(path_text(node) != path for node in ast.walk(value))
+
+
+def _gives_the_tensor(listing: Listing, statement: ast.stmt, path: str) -> bool:
+    """True if the function of a statement itself gives a variable its tensor, or any function an attribute: what a
+    caller passes in has another name outside, too."""
+    for node in listing.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store) and path_text(node) == path:
+            own = not path.isidentifier() or listing.scope_of(node) is listing.scope_of(statement)
+            if own and not isinstance(listing.parents[node], ast.AugAssign):
+                return True
+    return False

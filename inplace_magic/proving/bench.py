@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
@@ -16,19 +16,17 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.proofs import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
+from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
+from inplace_magic.rerun.guard import harmless
+from inplace_magic.rerun.outcome import Outcome, compare, gradient_errors
+from inplace_magic.rerun.run import Failure, Runner, failure_text
+from inplace_magic.rerun.saved_copies import ChangedSave, Reach, Saves, saved_values_copied, saves_compared
+from inplace_magic.rerun.slopes import Slope, slope_of
 from inplace_magic.source.hunks import Hunk, Whose, by_text
 from inplace_magic.watching.api import watch
 from inplace_magic.watching.on_copies import watched
 
-if TYPE_CHECKING:
-    from inplace_magic.rerun.outcome import Outcome
-    from inplace_magic.rerun.run import Failure, Runner
-    from inplace_magic.rerun.saved_copies import ChangedSave, Saves
-    from inplace_magic.rerun.slopes import Slope
-
 Changes = dict[Whose, list[Hunk]]
-
-
 _each_run: ContextVar[Callable[[], object] | None] = ContextVar("each_run", default=None)
 
 
@@ -90,8 +88,6 @@ class Bench:
     @cached_property
     def is_deterministic(self) -> bool:
         """True if a second run has the same outcome."""
-        from inplace_magic.rerun.outcome import compare
-
         again = self.run({}, copied=True)
         return not compare(self.meant.outcome, again.outcome).differences
 
@@ -100,8 +96,6 @@ class Bench:
         """Return the errors of the gradients as written against those that the forward means, the worst first. Empty if
         all are within rounding, if there are no gradients, or if it is unknown: the program raises, or packs saved
         tensors itself."""
-        from inplace_magic.rerun.outcome import gradient_errors
-
         written, meant = self.written, self.meant
         if written.failure is not None or meant.failure is not None or meant.own_hooks:
             return ()
@@ -114,8 +108,6 @@ class Bench:
             CompareError: the program cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.saved_copies import saves_compared
-
         observer = watch(lang=language())
         saves: list[Saves] = []
 
@@ -132,9 +124,6 @@ class Bench:
         Args:
             numbers: numbers of the saved tensors, in the order of saving.
         """
-        from inplace_magic.rerun.outcome import gradient_errors
-        from inplace_magic.rerun.saved_copies import saves_compared
-
         with self._runner({}, lambda stack: stack.enter_context(saves_compared(copied=numbers))) as runner:
             outcome, failure = runner.outcome(taken=True, brief=True)
         return failure is None and bool(gradient_errors(self.written.outcome, outcome))
@@ -153,8 +142,6 @@ class Bench:
             CompareError: the program cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.slopes import slope_of
-
         with self._runner(changes) as runner:
             return slope_of(runner)
 
@@ -162,9 +149,6 @@ class Bench:
     def meant_slope(self) -> Slope | None:
         """Return the slope of the program as written, with copies of everything that autograd saves. The two slopes
         disagree if the program does not mean the derivative, as with ``detach()``."""
-        from inplace_magic.rerun.saved_copies import saved_values_copied
-        from inplace_magic.rerun.slopes import slope_of
-
         with self._runner({}, lambda stack: stack.enter_context(saved_values_copied())) as runner:
             return slope_of(runner)
 
@@ -195,10 +179,6 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: it was about to act outside the copies.
         """
-        from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
-        from inplace_magic.rerun.run import failure_text
-        from inplace_magic.rerun.saved_copies import Reach, saved_values_copied
-
         reaches: list[Reach] = []
         counts: list[Passes] = []
         most = self._most if changes or copied else None
@@ -207,7 +187,7 @@ class Bench:
             counts.append(stack.enter_context(backwards_counted(most)))
             if copied:
                 reaches.append(stack.enter_context(saved_values_copied()))
-                if self._again:
+                if any(call.was_refused("graph used up") for call in self._trace.calls):  # a second backward
                     stack.enter_context(graphs_kept())
 
         with self._runner(changes, on) as runner:
@@ -216,11 +196,6 @@ class Bench:
             raise CompareError(failure_text(failure))
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
-
-    @property
-    def _again(self) -> bool:
-        """True if the program as written fails by a second backward through a graph."""
-        return any(call.refusal is not None and call.refusal.kind == "graph used up" for call in self._trace.calls)
 
     @property
     def _most(self) -> int | None:
@@ -234,8 +209,6 @@ class Bench:
             CompareError: it cannot be run.
             Repeated: as :meth:`run`.
         """
-        from inplace_magic.rerun.backwards import backwards_counted
-
         most = self._most if changes else None
         with self._runner(changes, lambda stack: stack.enter_context(backwards_counted(most))) as runner:
             return watched(runner, watch(lang=language()), cells=self._staged.cells)
@@ -243,8 +216,6 @@ class Bench:
     @contextmanager
     def _runner(self, changes: Changes, on: Callable[[ExitStack], object] | None = None) -> Iterator[Runner]:
         """Return a function that runs the changed program, guarded against acts outside the copies."""
-        from inplace_magic.rerun.guard import harmless
-        from inplace_magic.rerun.run import Runner
 
         def around() -> ExitStack:
             stack = ExitStack()

@@ -1,4 +1,9 @@
-"""The verdict on one fix: compare the patched program with the program whose saved values are copied at the save."""
+"""The verdict on one fix: compare the patched program with the program whose saved values are copied at the save.
+
+A fix may throw a write away: an object held the written tensor, and keeps the old values with the fix. ``for buf in
+net.buffers(): buf.copy_(new)`` is to change the network's buffers. With ``buf = buf.clone()`` above the write the
+program runs, and no loss of this run need tell that the buffers stay as they were.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.errors import CompareError
 from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
-from inplace_magic.proving.lost import holder_without_the_write
+from inplace_magic.record.names import Holding
 from inplace_magic.record.outcomes import Difference
+from inplace_magic.record.paths import before_last_step, without_keys
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
+from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
+from inplace_magic.rerun.run import failure_text
 from inplace_magic.source.hunks import moved, new_lines
 
 ALARM = ("error", "silent", "warning")
@@ -80,8 +89,6 @@ def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
 
 
 def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *, together: bool) -> _Cured | Proof:
-    from inplace_magic.rerun.run import failure_text
-
     try:
         changes = bench.changes(diffs)
         patched = bench.watched(changes)
@@ -96,17 +103,16 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
     if error is not None:
         return proof_of("not tried", words.with_error(words.ELSEWHERE, error))
     for key, code in after.items():
-        if key not in before and _on_changed_lines(key, changes):
+        cell, file, line = key[2]
+        if key not in before and any(line in lines for lines in new_lines(changes.get((cell, file), []))):
             return proof_of("refuted", Told(words.HARM, (("code", f"`{code}`"),)))
     ran = bench.run(changes)
     if ran.failure is not None:
         return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
-    return _Cured(ran, changes, together, holder_without_the_write(report, hazard, patched, changes))
+    return _Cured(ran, changes, together, _holder_without_the_write(report, hazard, patched, changes))
 
 
 def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[GradientError, ...]) -> Proof:
-    from inplace_magic.rerun.outcome import compare, same_bits
-
     ran, meant = cured.ran, bench.meant
     more = (*((Told(words.TOGETHER),) if cured.together else ()), *words.of_errors(errors))
     if ran.stopped:
@@ -153,8 +159,6 @@ class _Apart:
 
 def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
     """Return the differences of two runs, holding all values meanwhile; None if there are none."""
-    from inplace_magic.rerun.outcome import compare, is_rounding
-
     meant, ran = bench.run({}, copied=True, brief=False).outcome, bench.run(cured.changes, brief=False).outcome
     agreement = compare(meant, ran)
     if not agreement.differences:
@@ -224,6 +228,60 @@ def _line(site: Callsite, changes: Changes) -> _Line:
     return site.cell, site.file, moved(site.line, changes.get((site.cell, site.file), []))
 
 
-def _on_changed_lines(key: _Key, changes: Changes) -> bool:
-    cell, file, line = key[2]
-    return any(line in lines for lines in new_lines(changes.get((cell, file), [])))
+def _holder_without_the_write(report: Report, hazard: Hazard, patched: Report, changes: Changes) -> str:
+    """Return what held the written tensor and has neither the write nor a new tensor with a fix: ``net.scale``; empty
+    if nothing is known to. An entry of a list or dict that no object holds counts only if nobody uses the new values.
+
+    Args:
+        report: of the program as written.
+        hazard: the finding whose fix it is.
+        patched: the report of the program with the fix.
+        changes: what the fix changes.
+    """
+    about_saved = hazard.raised or hazard.saved is not None  # else that another holder sees it is the finding
+    held = story_of(report.trace).holdings.get(hazard.call, ()) if hazard.call is not None and about_saved else ()
+    if not held:
+        return ""
+    still = {_slot(holding) for holding in _written(story_of(patched.trace))}
+    new = [line for hunks in changes.values() for hunk in hunks for line in hunk.new if line not in hunk.old]
+    if any(_slot(holding) in still or _binds(line, holding.path) for holding in held for line in ("", *new)):
+        return ""
+    kept = [
+        holding for holding in held if "." in without_keys(holding.path)
+    ]  # an object; a list or dict may be there for a moment
+    if not kept and _is_used(story_of(patched.trace), changes):
+        return ""
+    return max(kept or held, key=lambda holding: holding.level).path
+
+
+def _is_used(story: Story, changes: Changes) -> bool:
+    """True if what the changed lines made and wrote is read by others, or has a name in the end."""
+    new: set[int] = set()
+    lines = {whose: new_lines(hunks) for whose, hunks in changes.items()}
+    for call in story.trace.calls:
+        site = call.callsite
+        if site is not None and any(site.line in each for each in lines.get((site.cell, site.file), ())):
+            new.update(meta.tensor for meta in (*call.outputs, *call.mutated))
+        elif any(meta.tensor in new for meta in call.inputs):
+            return True
+    return any(entry.tensor in new for entry in story.trace.names)
+
+
+def _written(story: Story) -> list[Holding]:
+    held = story.holdings.items()
+    return [each for index, found in held if story.calls[index].mutations for each in found]
+
+
+def _slot(holding: Holding) -> tuple[str, str]:
+    """Return the class of an object and its attribute or entry, whatever the function calls the object."""
+    return holding.kind, before_last_step(holding.path)[1]
+
+
+def _binds(line: str, path: str) -> bool:
+    """True if a line gives the slot of a path, or what the path goes through, something new: ``self.scale = …``."""
+    while path:
+        if re.match(rf"\s*{re.escape(path)} = ", line):
+            return True
+        path, step = before_last_step(path)
+        path = path if step else ""
+    return False

@@ -17,6 +17,8 @@ from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.judging import is_contradicted, is_lost, is_worth_showing, judged, measured
 from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
+from inplace_magic.rerun.guard import Repeated
+from inplace_magic.rerun.run import failure_text
 
 PROVABLE = ("error", "silent")
 """Severities of findings whose fixes are tried; for a warning, only its diff."""
@@ -54,8 +56,6 @@ def _tried(
     report: Report, serious: Sequence[Hazard], frame: FrameType | None, *, allowed: bool
 ) -> tuple[list[Hazard], Told | None]:
     """Return the findings with tried fixes, then those that only the runs showed; and the reason for an early stop."""
-    from inplace_magic.rerun.guard import Repeated
-
     tried: list[Hazard] = []
     if report.origin is None:
         return tried, Told(words.NOT_HERE)
@@ -118,8 +118,6 @@ def _same_again(bench: Bench, report: Report) -> None:
     Raises:
         CompareError: it ends differently than under the watch, so runs cannot judge a fix.
     """
-    from inplace_magic.rerun.run import failure_text
-
     failure, before = bench.written.failure, report.trace.error
     now = failure_text(failure) if failure is not None and not failure.backward else None
     if _kind(now) == _kind(before):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
@@ -23,9 +22,7 @@ from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
-
-if TYPE_CHECKING:
-    from inplace_magic.rerun.saved_copies import ChangedSave
+from inplace_magic.rerun.saved_copies import ChangedSave
 
 _MOST = 6
 """Number of writes that are tried one by one."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from inplace_magic.answering.asked import answer_of, last_error
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, language
+from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.prove import proven
 from inplace_magic.record.blindness import NOT_WATCHED, RAN_AGAIN
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-
-if TYPE_CHECKING:
-    from inplace_magic.rerun.raising_lines import RaisingLines
+from inplace_magic.rerun.blocks import RaisingLines, raising_lines
+from inplace_magic.rerun.guard import Repeated
+from inplace_magic.rerun.run import Failure, failure_text
 
 _ALIKE = 80
 """Number of characters that identify an error's text."""
@@ -58,10 +58,6 @@ def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
 
 def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tuple[Report | None, str]:
     """Return the report of running the lines again; or None and the reason, if they fail differently."""
-    from inplace_magic.rerun.guard import Repeated
-    from inplace_magic.rerun.raising_lines import raising_lines
-    from inplace_magic.rerun.run import Failure, failure_text
-
     reason = ""
     for block in raising_lines(raised.__traceback__, asker):
         try:
@@ -84,8 +80,6 @@ def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None
         CompareError: they cannot be run again.
         Repeated: they were about to act outside the copies.
     """
-    from inplace_magic.proving.bench import Bench
-
     for _round in range(_MOST_ROUNDS):
         try:
             with block.begun(block.frame) as staged:

@@ -1,7 +1,7 @@
 """A board for the texts of ranks, readable by any rank even if others have died.
 
-It is a folder if the processes have one parent on one machine, or the store of torchrun's agent (`store.py`), which
-reaches all machines.
+It is a folder if the processes have one parent on one machine, or the store of torchrun's agent, which reaches all
+machines.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from inplace_magic.ranks.rank import Rank
 
-if TYPE_CHECKING:
-    from inplace_magic.ranks.store import Store
+_PATIENCE = timedelta(seconds=5)
 
 
 class Folder:
@@ -75,6 +74,39 @@ class Folder:
         return self.path / f"rank-{number}.json"
 
 
+class Store:
+    """The same in the store of torchrun's agents: one for all machines, and it outlives every rank.
+
+    Raises:
+        RuntimeError: the store does not answer.
+    """
+
+    def __init__(self, rank: Rank) -> None:
+        from torch.distributed import PrefixStore, TCPStore  # type: ignore[attr-defined]  # documented, without a stub
+
+        assert rank.store is not None
+        host, port = rank.store
+        self._store = PrefixStore(f"inplace_magic/{rank.run}", TCPStore(host, port, None, False, _PATIENCE))
+
+    def post(self, number: int, text: str) -> None:
+        self._store.set(f"rank {number}", text)
+
+    def has(self, numbers: Iterable[int]) -> bool:
+        return bool(self._store.check([f"rank {number}" for number in numbers]))
+
+    def read(self, number: int) -> str | None:
+        if not self.has([number]):
+            return None
+        posted: bytes = self._store.get(f"rank {number}")
+        return posted.decode()
+
+    def claim(self, name: str) -> bool:
+        return bool(self._store.add(f"claimed {name}", 1) == 1)
+
+    def clear(self) -> None:
+        """Goes with the agent."""
+
+
 def board_of(rank: Rank) -> Folder | Store:
     """Return the board of a run, as its processes find it without a word to each other.
 
@@ -82,8 +114,4 @@ def board_of(rank: Rank) -> Folder | Store:
         OSError: it cannot be made.
         RuntimeError: the store does not answer.
     """
-    if rank.store is not None:
-        from inplace_magic.ranks.store import Store
-
-        return Store(rank)
-    return Folder(rank)
+    return Store(rank) if rank.store is not None else Folder(rank)

@@ -37,7 +37,7 @@ class Stopped:
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._hear)
             self._on = True
-            forks.begins(self)
+            forks.WATCHES.add(self)
 
     def ending(self) -> None:
         """In this block the program is over and its report is finished even if the signal comes."""
@@ -48,7 +48,7 @@ class Stopped:
         if self._on and signal.getsignal(signal.SIGTERM) == self._hear:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._on = False
-        forks.ends(self)
+        forks.WATCHES.discard(self)
 
     abandon = end
     """A forked child is not a rank."""

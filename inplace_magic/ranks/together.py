@@ -12,19 +12,16 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic.language import _
-from inplace_magic.ranks.boards import Folder, board_of
+from inplace_magic.ranks.boards import Folder, Store, board_of
 from inplace_magic.ranks.rank import Rank, ranks_named
 from inplace_magic.ranks.stopped import Stopped
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.deliver import MARK, complain, say, telling
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
-
-if TYPE_CHECKING:
-    from inplace_magic.ranks.store import Store
 
 PATIENCE = 3.0
 """Seconds that a rank waits for the others. One that failed keeps its connections meanwhile, and others may hang on

@@ -103,15 +103,8 @@ _EARLIER = (
     N_("A compiled function that ran at level `ops` stays eager until `torch._dynamo.reset()`."),
 )
 """Said by earlier versions; their saved reports open."""
-SENTENCES = (
-    *(OTHER_THREADS, INSIDE_CALLS, SCRATCH, SAVED_EARLIER, TOO_LARGE, FORGOTTEN, NO_ROOM, TOO_DEEP, NAMES_LIMITED),
-    *(WRITES_ALONE, WRITES_SAVER, WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD),
-    *(NOT_JUDGED, NOT_WATCHED, RAN_AGAIN, EDITED, THREADS, PROCESSES, GAVE_WAY, STEPPED_DOWN, FORKED),
-    *(INSIDE_PADDLE_CALLS, NO_OPS_OF_PADDLE, NO_WRITES_OF_PADDLE, UNKNOWN_SAVES, LATEST_KEPT, PADDLE_TOO_OLD),
-    TWO_FRAMEWORKS,
-    *(RAN_COMPILED, TRACED, FUNCTIONALIZED, SCRIPTED, HIGHER_ORDER, NOT_SEEN_MORE, *_EARLIER),
-    *(REPLAYED, MAY_HAVE_SKIPPED, REPEATED),
-)
+SENTENCES = (*(text for name, text in vars().copy().items() if name.isupper() and isinstance(text, str)), *_EARLIER)
+"""All of them."""
 
 RAN_UNSEEN: dict[str, Callable[[int], str]] = {
     THREADS: lambda count: ngettext("{count} other thread", "{count} other threads", count),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from inplace_magic.errors import ReportFormatError
@@ -84,115 +84,91 @@ _Reader = Callable[[Any], Any]
 
 @cache
 def _reader(hint: Any) -> _Reader:
-    origin = get_origin(hint)
+    """Return what reads a value of a type: a function below with all but the value."""
+    origin, options = get_origin(hint), get_args(hint)
     if dataclasses.is_dataclass(hint):
-        return _dataclass_reader(hint)
+        return partial(_read_object, hint)
     if origin is tuple:
-        return _tuple_reader(get_args(hint)[0])
+        return partial(_read_list, options[0])
     if origin in (Union, types.UnionType):
-        return _union_reader(get_args(hint))
-    return _word_reader(get_args(hint)) if origin is Literal else _plain_reader(hint)
+        plain = {option: _reader(option) for option in options if option in _PLAIN}
+        return partial(_read_one_of, plain, [option for option in options if option not in _PLAIN], options)
+    return partial(_read_word, options) if origin is Literal else partial(_read_plain, hint)
 
 
-def _tuple_reader(item: Any) -> _Reader:
+def _read_list(item: Any, value: Any) -> Any:
+    if not isinstance(value, list):
+        raise _mismatch("a list", value)
+    if not value:
+        return ()
     words = get_args(item) if get_origin(item) is Literal else None
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, list):
-            raise _mismatch("a list", value)
-        if not value:
-            return ()
-        if words is not None:  # a newer version may know more words
-            value = [entry for entry in value if not isinstance(entry, str) or entry in words]
-        read_item, found = _reader(item), []
-        try:
-            for entry in value:
-                found.append(read_item(entry))
-        except _Damage as damage:
-            damage.steps.append(f"[{len(found)}]")
-            raise
-        return tuple(found) if words is None else _one(tuple(found))
-
-    return read
+    if words is not None:  # a newer version may know more words
+        value = [entry for entry in value if not isinstance(entry, str) or entry in words]
+    read, found = _reader(item), []
+    try:
+        for entry in value:
+            found.append(read(entry))
+    except _Damage as damage:
+        damage.steps.append(f"[{len(found)}]")
+        raise
+    return tuple(found) if words is None else _one(tuple(found))
 
 
-def _word_reader(words: tuple[Any, ...]) -> _Reader:
-    def read(value: Any) -> Any:
-        if not isinstance(value, str) or value not in words:
-            raise _mismatch("one of " + ", ".join(words[:_FEW]) + (", …" if len(words) > _FEW else ""), value)
+def _read_word(words: tuple[Any, ...], value: Any) -> Any:
+    if not isinstance(value, str) or value not in words:
+        raise _mismatch("one of " + ", ".join(words[:_FEW]) + (", …" if len(words) > _FEW else ""), value)
+    return value
+
+
+def _read_plain(hint: Any, value: Any) -> Any:
+    if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
+        raise _Damage(_("The saved report is damaged at {place}: the number does not fit into 64 bits."))
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return value
-
-    return read
-
-
-def _plain_reader(hint: Any) -> _Reader:
-    def read(value: Any) -> Any:
-        if isinstance(value, int) and not INT64_MIN <= value <= UINT64_MAX:
-            raise _Damage(_("The saved report is damaged at {place}: the number does not fit into 64 bits."))
-        if hint is float and isinstance(value, int) and not isinstance(value, bool):
-            return value
-        if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):
-            raise _mismatch(hint.__name__, value)
-        return value
-
-    return read
+    if (hint is int and isinstance(value, bool)) or not isinstance(value, hint):
+        raise _mismatch(hint.__name__, value)
+    return value
 
 
-def _dataclass_reader(hint: Any) -> _Reader:
-    fields: list[tuple[str, _Reader, frozenset[type]]] = []
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, dict):
-            raise _mismatch("an object", value)
-        if not fields:  # a class may hold others of its own kind
-            fields.extend(
-                (name, _reader(each), _taken_as_they_are(each)) for name, each in get_type_hints(hint).items()
-            )
-        known, at = {}, ""
-        try:
-            for at, read_field, taken in fields:
-                if at in value:
-                    found = value[at]
-                    kind = type(found)
-                    fits = kind in taken and (kind is not int or INT64_MIN <= found <= UINT64_MAX)
-                    known[at] = found if fits else read_field(found)
-        except _Damage as damage:
-            damage.steps.append(f".{at}")
-            raise
-        try:
-            return hint(**known) if hint is not Callsite else _one(hint(**known))
-        except TypeError as error:
-            raise _Damage(_("The saved report is damaged at {place}: {error}."), error=error) from None
-
-    return read
+@cache
+def _fields_of(kind: Any) -> tuple[tuple[str, _Reader, frozenset[type]], ...]:
+    """Return name and reader of each field, and the types of JSON of which its hint allows every value, if it is a
+    number that fits: most of what a report holds, and no reader is asked."""
+    fields = []
+    for name, hint in get_type_hints(kind).items():
+        options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+        fields.append((name, _reader(hint), _PLAIN.intersection(options)))
+    return tuple(fields)
 
 
-def _taken_as_they_are(hint: Any) -> frozenset[type]:
-    """Return the types of JSON of which a hint allows every value, if it is a number that fits: most of what a report
-    holds, and no reader is asked."""
-    options = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    return frozenset(option for option in options if option in _PLAIN)
+def _read_object(kind: Any, value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise _mismatch("an object", value)
+    known, at = {}, ""
+    try:
+        for at, read, taken in _fields_of(kind):
+            if at in value:
+                found = value[at]
+                fits = type(found) in taken and (type(found) is not int or INT64_MIN <= found <= UINT64_MAX)
+                known[at] = found if fits else read(found)
+    except _Damage as damage:
+        damage.steps.append(f".{at}")
+        raise
+    try:
+        return kind(**known) if kind is not Callsite else _one(kind(**known))
+    except TypeError as error:
+        raise _Damage(_("The saved report is damaged at {place}: {error}."), error=error) from None
 
 
-def _union_reader(options: tuple[Any, ...]) -> _Reader:
-    may_be_none = type(None) in options
-    others = [option for option in options if option is not type(None)]
-    plain = {option: _reader(option) for option in others if option in (bool, int, float, str)}
-
-    def read(value: Any) -> Any:
-        if value is None and may_be_none:
-            return None
-        known = plain.get(type(value))
-        if known is not None:
-            return known(value)
-        for option in others:
-            if get_origin(option) is Literal and isinstance(value, str):
-                return value if value in get_args(option) else None  # unknown here, though a newer version may know it
-            if option not in plain and isinstance(value, (dict, list)):
-                return _reader(option)(value)
-        raise _mismatch(" or ".join(getattr(option, "__name__", str(option)) for option in options), value)
-
-    return read
+def _read_one_of(plain: dict[Any, _Reader], others: list[Any], options: tuple[Any, ...], value: Any) -> Any:
+    if type(value) in plain:
+        return plain[type(value)](value)
+    for option in others:
+        if get_origin(option) is Literal and isinstance(value, str):
+            return value if value in get_args(option) else None  # unknown here, though a newer version may know it
+        if isinstance(value, (dict, list)):
+            return _reader(option)(value)
+    raise _mismatch(" or ".join(getattr(option, "__name__", str(option)) for option in options), value)
 
 
 def _mismatch(wanted: str, value: Any) -> _Damage:

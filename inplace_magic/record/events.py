@@ -109,6 +109,11 @@ class Mutation:
     certain: bool = True
     """False if only the device knows whether it was written, as by a fused step that a ``GradScaler`` may skip."""
 
+    @property
+    def changed_nothing(self) -> bool:
+        """True if the elements are known to hold what they held."""
+        return self.values_before is not None and self.values_before == self.values_after
+
 
 @dataclass(frozen=True, slots=True)
 class ForeignWrite:

@@ -97,8 +97,7 @@ def to_card_mimebundle(report: Report, hazards: Sequence[Hazard], *, more: str) 
 
 
 def _bundle(renderers: Mapping[str, Renderer], report: Report, **settings: Any) -> dict[str, str]:
-    from inplace_magic.render.part import MOST_IN_A_NOTEBOOK
-    from inplace_magic.render.reading import Reading
+    from inplace_magic.render.reading import MOST_IN_A_NOTEBOOK, Reading
 
     with collection_paused(), use_language(report.language, report.framework):
         reading = Reading(report, most=MOST_IN_A_NOTEBOOK)

@@ -13,18 +13,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import lettering, style
+from inplace_magic.render import lettering, style, words
 from inplace_magic.render.deliver import MARK
-from inplace_magic.render.excerpt import Excerpt, Mark, listings_of, mark_of, to_lines
+from inplace_magic.render.excerpt import Excerpt, Mark, listing, listings_of, mark_of, to_lines
 from inplace_magic.render.markup import card, esc, fix_bar, prose, tag
-from inplace_magic.render.page.listing import listing
 
 MOST_CANDIDATES = 6
 """Lines that are shown where it is not certain which did it."""
@@ -88,13 +86,10 @@ def failing_cell(answer: Answer) -> int | None:
 
 def _as_below(answer: Answer) -> Answer:
     """Return the answer with ``line 5`` in its sentences for lines of the cell that failed."""
-    own = re.compile(rf"Cell In\[{failing_cell(answer)}\], line (\d+)")
-
-    def said(text: str) -> str:
-        return own.sub(lambda found: _("line {line}").format(line=found[1]), text)
-
-    fix = said(answer.fix) if answer.fix else answer.fix
-    return replace(answer, message=said(answer.message), fix=fix, limits=tuple(map(said, answer.limits)))
+    message, fix, *limits = (
+        words.near(text, failing_cell(answer)) for text in (answer.message, answer.fix or "", *answer.limits)
+    )
+    return replace(answer, message=message, fix=fix, limits=tuple(limits))
 
 
 def _remarks(answer: Answer) -> list[str]:

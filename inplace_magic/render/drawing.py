@@ -17,7 +17,7 @@ from operator import attrgetter
 from inplace_magic.analysis.folding import folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
-from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, Hole
+from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Hole
 from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
@@ -40,11 +40,10 @@ STARTS = 8
 _SOURCE, _TARGET = attrgetter("source"), attrgetter("target")
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing(FoldedGraph):
     """The vertices and arrows to draw, and what stands in their boxes for those that are not drawn."""
 
-    graph: AutogradGraph
     roles: Roles
     makers: dict[str, CallVertex] = field(default_factory=dict)
     """By tensor key: the call that made it out of nothing, such as ``torch.randn``, shown inside the tensor's box."""
@@ -52,11 +51,6 @@ class Drawing:
     """By call key: lines on the tensors that moved into the call's box."""
     captions: list[str] = field(default_factory=list)
     """Sentences on what is not drawn."""
-    folds: tuple[Fold, ...] = ()
-    """Boxes that stand for several calls."""
-    frames: tuple[Frame, ...] = ()
-    whole: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Of an overview: path and class of each call that is a module, by its key."""
     flows: Mapping[tuple[str, str], tuple[TensorVertex, ...]] = field(default_factory=dict)
     """Of an overview: the tensors that go from one box straight to another, by the keys of both."""
     reads: Mapping[str, list[TensorVertex]] = field(default_factory=dict)
@@ -154,20 +148,20 @@ def drawing_of(outline: Outline, *, expanded: Collection[str] = frozenset(), lim
         if cut.whole:
             graph = _of_overview(graph, roles)
         graph = _without(graph, set(), roles)  # views of which a folded box holds all that came of them
-    said_of = {call.key: [*_moved_into(call.key, outline), *results.get(call.key, ())] for call in graph.calls}
-    notes = {key: told for key, told in said_of.items() if told}
+    said = {call.key: [*_moved_into(call.key, outline), *results.get(call.key, ())] for call in graph.calls}
+    notes = {key: told for key, told in said.items() if told}
     return Drawing(
         graph,
-        roles,
-        makers,
-        notes,
-        captions,
         cut.folds,
         cut.frames,
         cut.whole,
-        _flows(outline.graph, graph, cut.folds) if cut.whole else {},
-        outline.reads if cut.whole else {},
-        frozenset(f"C{tensor.made_by}" for tensor in outline.graph.tensors if tensor.mutated),
+        roles=roles,
+        makers=makers,
+        notes=notes,
+        captions=captions,
+        flows=_flows(outline.graph, graph, cut.folds) if cut.whole else {},
+        reads=outline.reads,
+        writers=frozenset(f"C{tensor.made_by}" for tensor in outline.graph.tensors if tensor.mutated),
     )
 
 
@@ -233,15 +227,11 @@ def _tracked(graph: AutogradGraph, roles: Roles) -> AutogradGraph:
     first = next((call.call for call in graph.calls if call.nodes), None)
     if first is None:
         return graph
-    steps = {tensor.key for tensor in graph.tensors if _is_step(tensor, first)}
+    # What an optimizer's step is about: a parameter that was written after training began.
+    steps = {each.key for each in graph.tensors if each.mutated and each.is_trainable and (each.made_by or 0) > first}
     stepped = {edge.source for edge in graph.edges if edge.target in steps}
     kept = {call.key for call in graph.calls if call.nodes or call.error is not None} | named | stepped
     return _without(graph, {call.key for call in graph.calls if call.key not in kept}, roles)
-
-
-def _is_step(tensor: TensorVertex, first: int) -> bool:
-    """True if a parameter was written after training began: what an optimizer's step is about."""
-    return tensor.mutated and tensor.is_trainable and tensor.made_by is not None and tensor.made_by > first
 
 
 def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGraph:

@@ -1,4 +1,4 @@
-"""The lines of the user's code that a finding is about, each with a mark such as "overwritten here".
+"""The lines of the user's code that a finding is about, each with a mark such as "overwritten here", as text and HTML.
 
 Places that lie close together in the watched cell become one listing, because the story "saved on line 5, overwritten
 on line 6" is read fastest where both lines stand under each other. Places in other files get a listing of their own.
@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from inplace_magic.language import _, ngettext
-from inplace_magic.record import places
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped_by
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
-from inplace_magic.render import lettering, words
+from inplace_magic.render import lettering, style, words
+from inplace_magic.render.markup import code, esc, reached, tag
 
 if TYPE_CHECKING:
     from inplace_magic.hazards import Hazard
+
 
 Role = Literal["overwritten", "saved", "read", "raised", "origin"]
 """The role of a marked line: it wrote the tensor, saved it for backward, read it as the old one, raised, or made it."""
@@ -73,7 +75,8 @@ def listings_of(marks: Sequence[Mark], trace: Trace, first: Callsite | None = No
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
         last = groups[-1][-1].site if groups else None
-        if last is not None and mark.site is not None and _near(last, mark.site):
+        key = _key(mark.site)
+        if last is not None and _key(last)[:2] == key[:2] and key[2] - last.line <= JOIN:
             groups[-1].append(mark)
         else:
             groups.append([mark])
@@ -120,10 +123,7 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
 
 def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
     """Return the places of each line, each once, in their order; a recursion has one for each depth."""
-    lines: dict[tuple[int, str, int], dict[Callsite, None]] = {}
-    for site in sites:
-        lines.setdefault(_key(site), {})[site] = None
-    return [list(ways) for ways in lines.values()]
+    return [list(dict.fromkeys(ways)) for ways in grouped_by(_key, sites).values()]
 
 
 def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
@@ -199,16 +199,77 @@ def _called_from(site: Callsite) -> str:
 
 def source_name(site: Callsite | None) -> str:
     """``Cell In[7]`` or ``model.py``."""
-    if site is None:
-        return _("unknown place")
-    if site.cell is not None:
-        return f"Cell In[{site.cell}]"
-    return _("the watched code") if site.file is None else places.source_name(site.file)
+    return _("unknown place") if site is None else site.holder or _("the watched code")
 
 
 def _key(site: Callsite | None) -> tuple[int, str, int]:
     return (0, "", 0) if site is None else (site.cell or 0, site.file or "", site.line)
 
 
-def _near(last: Callsite, site: Callsite) -> bool:
-    return (last.cell, last.file) == (site.cell, site.file) and site.line - last.line <= JOIN
+_LINE = "line-height:1.5;vertical-align:top"
+"""What JupyterLab's theme sets on each cell is set on each cell again; the rest comes from the table."""
+_ROLE = {
+    "overwritten": (style.VERMILION_INK, style.VERMILION_TINT, style.VERMILION, "✎"),
+    "saved": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "●"),
+    "read": (style.BLUE_INK, style.BLUE_TINT, style.BLUE, "→"),
+    "raised": (style.INK, style.ZEBRA, style.MUTED_INK, "✗"),
+    "origin": (style.GREEN_INK, style.GREEN_TINT, style.GREEN, "+"),
+}
+"""Text colour, tint, accent and symbol of a marked line, the most important role first."""
+_LIGHT, _HEAVY = 7.85, 9.05
+"""Pixels of a letter of code, in the usual line and in the one that did it."""
+
+
+def listing(excerpt: Excerpt, *, named: bool) -> str:
+    caption = (
+        tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
+    )
+    marked = [line for line in excerpt.lines if line.marks]
+    room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in marked), default=0)
+    first = excerpt.lines[0]
+    rows = "".join(_line(line, room + 16, by_keys=line is first) for line in excerpt.lines)
+    css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
+    css += f";background:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
+    return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"))
+
+
+def _is_heavy(line: ExcerptLine) -> bool:
+    return any(mark.role == "overwritten" for mark in line.marks)
+
+
+def _line(line: ExcerptLine, room: int, *, by_keys: bool) -> str:
+    """Return a row; what marks the line stands beside the code, and under it where the window is narrow."""
+    marks = sorted(line.marks, key=lambda mark: list(_ROLE).index(mark.role))
+    ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
+    number_css = (
+        f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
+    )
+    heavy = "font-weight:bold;font-size:15px;" if _is_heavy(line) else ""
+    code_css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
+    code_css += f";display:inline-block;min-width:{room}px" if marks else ""
+    cells = [
+        tag("td", number_css, reached(str(line.number)) if by_keys else str(line.number)),
+        tag(
+            "td",
+            f"{_LINE};text-align:left;padding:1px 6px 1px 0",
+            tag("span", code_css, esc(line.text)),
+            *map(_mark, marks),
+        ),
+    ]
+    return tag("tr", f"background:{tint}", *cells)
+
+
+def _mark(mark: Mark) -> str:
+    ink, _tint, _accent, symbol = _ROLE[mark.role]
+    ground = f"background:{ink};color:{style.CARD};font-weight:bold"
+    css = f"{ground};padding:1px 8px;border-radius:3px;white-space:nowrap"
+    chip = tag("span", css, esc(f"{symbol} {mark.text}"))
+    detail = esc(f" {mark.detail} ") if mark.detail else " "
+    via = "".join(tag("div", f"color:{style.MUTED_INK}", *_way_to(site)) for site in mark.via)
+    return tag("span", f"font-family:{style.HTML_FONTS};color:{ink}", chip, detail) + via
+
+
+def _way_to(site: Callsite) -> tuple[str, ...]:
+    if not site.text:
+        return (esc(_("called from {place}").format(place=site.place)),)
+    return esc(_("called from {place}: ").format(place=site.place)), code(site.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from unicodedata import east_asian_width
 
@@ -58,12 +59,8 @@ def rows_shown(count: int, most: int) -> int:
 def first_sentence(message: str) -> str:
     """Return the message up to the first full stop outside backticks; a Latin one ends a sentence where a space
     follows."""
-    quoted = False
-    for position, letter in enumerate(message):
-        if letter == "`":
-            quoted = not quoted
-        elif quoted:
-            continue
-        elif letter == "。" or (letter == "." and message[position + 1 : position + 2] in ("", " ", "\n")):
-            return message[: position + 1]
-    return message
+    found = _SENTENCE.match(message)
+    return found[0] if found is not None else message
+
+
+_SENTENCE = re.compile(r"(?:`[^`]*(?:`|\Z)|[^`])*?(?:。|\.(?=[ \n]|\Z))")

@@ -15,13 +15,12 @@ import re
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext, sentences
-from inplace_magic.render import diffs, lettering
+from inplace_magic.render import fixes, lettering, words
 from inplace_magic.render.reading import in_its_language
 from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
 
 MAX_LINES = 8
-_PLACE_IN_CELL = re.compile(r"Cell In\[(\d+)\], line (\d+)")
 _TELLING = ("error", "silent")
 """Severities that a note is worth; the others are for those who look at a report."""
 
@@ -36,7 +35,7 @@ def to_note(report: Report) -> str:
     first = telling[0]
     lines = [
         lettering.first_sentence(first.message),
-        _("Fix: {fix}").format(fix=sentences(first.fix, diffs.price(first))),
+        _("Fix: {fix}").format(fix=sentences(first.fix, fixes.price(first))),
     ]
     lines += _changed(first, MAX_LINES - len(lines) - 1)
     if more := len(telling) - 1:
@@ -53,17 +52,12 @@ def _within_an_error(text: str, report: Report) -> str:
     last = report.trace.calls[-1].callsite if report.trace.calls else None
     failing = last.outermost.cell if last is not None else None
 
-    def place(match: re.Match[str]) -> str:
-        cell, line = map(int, match.groups())
-        said = _("line {line}").format(line=line)
-        return said if cell == failing else f"In[{cell}], {said}"
-
-    return _PLACE_IN_CELL.sub(place, text)
+    return re.sub(r"Cell (In\[\d+\], line \d+)", r"\1", words.near(text, failing))
 
 
 def _changed(finding: Hazard, room: int) -> list[str]:
     """What the fix changes, where there is room for all of it."""
     lines = [
-        f"  {line}" for line in diffs.lines_of(finding.diff) if line[:1] in "-+" and line[:3] not in ("---", "+++")
+        f"  {line}" for line in fixes.lines_of(finding.diff) if line[:1] in "-+" and line[:3] not in ("---", "+++")
     ]
     return lines if len(lines) <= room else []

@@ -3,26 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from inplace_magic.analysis.graph import AutogradGraph
-from inplace_magic.analysis.memory.ledger import Ledger, LineMemory, Peak
-from inplace_magic.analysis.naming.bindings import Bindings
+from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.saved import Kept, kept_for_backward
 from inplace_magic.analysis.story import Story, story_of
 from inplace_magic.analysis.tree.folds import holes_of
 from inplace_magic.analysis.vertices import TensorVertex
-from inplace_magic.language import _, use_language
+from inplace_magic.language import _, sentences, use_language
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
+from inplace_magic.render import words
 from inplace_magic.render.drawing import Drawing, Outline, drawing_of, outline_of
 from inplace_magic.render.lines import LineStory, lines_of
-from inplace_magic.render.part import part_of, said_of_the_part
-from inplace_magic.render.words import tensor_label, version, version_step
 from inplace_magic.report import Report
+
+MOST_IN_A_NOTEBOOK, MOST_IN_A_FILE = 4_000, 20_000
+"""Calls; half a second, and three seconds on one core of a server."""
+_BEGINNING = 4
+"""This share of them, one fourth, is the beginning."""
+
+
+def part_of(report: Report, most: int) -> Trace:
+    """Return the trace, or where it has more than so many calls, a part of half as many; findings and verdict are
+    always of the whole.
+
+    A picture of a hundred thousand calls is folded to forty boxes in any case, and to find out which takes longer than
+    the run. So of a long record the first calls are drawn, the latest, and those of the findings; a sentence says so.
+    They are half of what is drawn whole: whoever does not see all waits for a long record as it is.
+    """
+    trace = report.trace
+    if len(trace.calls) <= most:
+        return trace
+    most //= 2
+    first = most // _BEGINNING
+    told = {
+        number
+        for finding in report.findings
+        for number in (finding.call, finding.saved_call, finding.read_call)
+        if number is not None
+    }
+    calls = trace.calls[:first] + tuple(call for call in trace.calls[first : first - most] if call.index in told)
+    calls += trace.calls[first - most :]
+    known = {call.index for call in calls}
+    nodes = tuple(node for node in trace.nodes if node.call is None or node.call in known)
+    numbers = {node.node for node in nodes}
+    kept_before, ops = [0], []
+    for op in trace.ops:
+        if op.call is None or op.call in known:
+            ops.append(op)
+        kept_before.append(len(ops))
+    storages = []
+    for storage in trace.storages:
+        if storage.born is not None and storage.born not in known:
+            continue
+        born = storage.born_op
+        storages.append(
+            replace(
+                storage,
+                born_op=None if born is None or kept_before[born] == kept_before[born + 1] else kept_before[born],
+                ended_op=None if storage.ended_op is None else kept_before[storage.ended_op],
+                resizes=tuple(each for each in storage.resizes if each.call in known),
+            )
+        )
+    return replace(
+        trace,
+        calls=calls,
+        nodes=nodes,
+        saved=tuple(saved for saved in trace.saved if saved.node in numbers),
+        storages=tuple(storages),
+        backwards=tuple(each for each in trace.backwards if each.call in known),
+        ops=tuple(ops),
+        kept_by_hooks=tuple(each for each in trace.kept_by_hooks if each.write in known),
+    )
+
+
+def said_of_the_part(report: Report, part: Trace) -> str:
+    """What a reader is told of it; empty where it is the whole."""
+    shown, kept, ran = len(part.calls), len(report.trace.calls), len(report.trace.calls) + report.trace.discarded
+    if shown == ran:
+        return ""
+    text = _(
+        "Picture, timeline, tables and the counts in them are of {shown} of the {count} calls: the first, the latest "
+        "and those of the findings."
+    )
+    frame = words.of_report(report, "to_frame")
+    whole = _("{frame} has all of them.") if kept == ran else _("{frame} has the {kept} that were kept.")
+    told = sentences(text, whole) if shown < kept else text
+    return told.format(shown=f"{shown:,}", count=f"{ran:,}", kept=f"{kept:,}", frame=frame)
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -84,10 +158,6 @@ class Reading:
         return story_of(self.trace)
 
     @property
-    def bindings(self) -> Bindings:
-        return self.story.bindings
-
-    @property
     def names(self) -> dict[int, str]:
         return self.story.best_names
 
@@ -130,11 +200,6 @@ class Reading:
         return self.trace.level != "writes"
 
     @property
-    def peaks(self) -> tuple[Peak, ...]:
-        """When most was alive on each device."""
-        return self.ledger.peaks
-
-    @property
     def calls(self) -> dict[int, CallEvent]:
         return self.story.calls
 
@@ -142,24 +207,20 @@ class Reading:
     def saved(self) -> tuple[Kept, ...]:
         return kept_for_backward(self.story)
 
-    @property
-    def on_storage(self) -> dict[int, list[int]]:
-        """The tensors that calls took and gave on each storage."""
-        return self.bindings.by_storage
+    def place(self, site: Callsite | None) -> str:
+        """``line 4`` of the watched cell, ``Cell In[7], line 4``, ``model.py:31``."""
+        return words.short_place(site, self.trace)
 
     def written_as(self, tensor: TensorVertex) -> str | None:
         """What the line that wrote a version calls the tensor; None where no line did, or it has no name there."""
         call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" and tensor.made_by is not None else None
-        return self.bindings.written_as(call, tensor.tensor) if call is not None else None
-
-    def label(self, tensor: TensorVertex) -> str:
-        """``T4 probs``, see :func:`.words.tensor_label`."""
-        return tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
+        return self.story.bindings.written_as(call, tensor.tensor) if call is not None else None
 
     def title(self, tensor: TensorVertex) -> str:
         """``T4 probs v0→v1``."""
         before, after = tensor.version_before, tensor.version
-        return f"{self.label(tensor)} {version_step(before, after) if tensor.mutated else version(after)}"
+        label = words.tensor_label(tensor.tensor, {tensor.tensor: tensor.name}, self.written_as(tensor))
+        return f"{label} {words.version_step(before, after) if tensor.mutated else words.version(after)}"
 
     def node_name(self, node: int | None) -> str:
         """What PyTorch calls a ``grad_fn``: empty for none, ``unknown`` for one that was not recorded."""

@@ -10,17 +10,12 @@ from typing import Any
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
+from inplace_magic.render.graph.layout import to_png
 from inplace_magic.report import Report
 
 
 class SaveError(InplaceMagicError, OSError):
     """The file cannot be written there; an ``OSError`` too, for code that treats it as any other failed write."""
-
-
-def _png(report: Report, raw: bool) -> bytes:
-    from inplace_magic.render.graph.layout import to_png
-
-    return to_png(report.to_svg(raw=raw))
 
 
 def _csv(report: Report) -> str:
@@ -43,7 +38,7 @@ def _harmless(cell: Any) -> Any:
 WRITERS: dict[str, Callable[[Report, bool, bool], str | bytes]] = {
     ".html": lambda report, raw, graph: report.to_html(raw=raw, graph=graph),
     ".svg": lambda report, raw, graph: report.to_svg(raw=raw),
-    ".png": lambda report, raw, graph: _png(report, raw),
+    ".png": lambda report, raw, graph: to_png(report.to_svg(raw=raw)),
     ".dot": lambda report, raw, graph: report.to_dot(raw=raw),
     ".json": lambda report, raw, graph: report.to_json(indent=1) + "\n",
     ".csv": lambda report, raw, graph: _csv(report),

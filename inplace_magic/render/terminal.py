@@ -16,6 +16,7 @@ from typing import Any, TextIO
 from inplace_magic.render import lettering, to_mimebundle
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL
 from inplace_magic.report import Report
+from inplace_magic.source.shells import running_shell
 
 NARROWEST = 40
 _PLAIN, _BOLD, _RED, _GREEN = "\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m"
@@ -34,8 +35,7 @@ _STEP = re.compile(rf"^ {{6}}[{re.escape(''.join(EFFECT_SYMBOL.values()))}] ")
 
 def shown(report: Report) -> None:
     """Shows a report: in a shell of IPython as one output, elsewhere as text on standard output."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = running_shell()
     if shell is not None:
         publish(shell, to_mimebundle(report))
     else:

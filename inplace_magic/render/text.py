@@ -7,11 +7,10 @@ from itertools import islice
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, clauses, sentences
-from inplace_magic.render import diffs, lettering, proofs, words
+from inplace_magic.render import fixes, lettering, words
 from inplace_magic.render.excerpt import excerpts, to_lines
 from inplace_magic.render.lines import step_label, step_phrase
-from inplace_magic.render.part import MOST_IN_A_FILE
-from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.reading import MOST_IN_A_FILE, Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.render.tables import memory_words
 from inplace_magic.report import Report
@@ -82,10 +81,10 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
     for excerpt in excerpts(finding, report.trace):
         lines += [f"  {line}".rstrip() for line in to_lines(excerpt)]
         lines.append("")
-    lines.append("  " + _("Fix: {fix}").format(fix=sentences(finding.fix, diffs.price(finding))))
-    lines += [f"    {line}" for line in diffs.lines_of(finding.diff)]
+    lines.append("  " + _("Fix: {fix}").format(fix=sentences(finding.fix, fixes.price(finding))))
+    lines += [f"    {line}" for line in fixes.lines_of(finding.diff)]
     if finding.proof is not None:
-        lines.append(f"  {proofs.to_line(finding)}")
+        lines.append(f"  {fixes.proof_line(finding)}")
     return lettering.joined(lines)
 
 

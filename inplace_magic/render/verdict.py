@@ -130,5 +130,5 @@ def headline(finding: Hazard, trace: Trace) -> str:
             "an error."
         )
     )
-    write, save = (words.place_in(site, trace) for site in (finding.mutation, finding.saved))
+    write, save = (words.short_place(site, trace) for site in (finding.mutation, finding.saved))
     return text.format(tensor=who, write=write, save=save)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -82,7 +83,8 @@ def changed_values(mutation: Mutation, facts: TensorMetadata | None) -> str:
     before, after = mutation.values_before, mutation.values_after
     if before is None or after is None or len(before) != len(after):
         return ""
-    changed = [i for i, (old, new) in enumerate(zip(before, after, strict=True)) if not _same(old, new)]
+    pairs = enumerate(zip(before, after, strict=True))
+    changed = [i for i, (old, new) in pairs if old != new and (old == old or new == new)]  # not where both are NaN
     if not changed:
         return _("values unchanged")
     sizes = facts.shape if facts is not None else None
@@ -147,10 +149,15 @@ def place(site: Callsite | None) -> str:
     return _("unknown place") if site is None or site.line == 0 else site.place
 
 
-def place_in(site: Callsite | None, trace: Trace) -> str:
+def short_place(site: Callsite | None, trace: Trace) -> str:
     """As :func:`place`, but only ``line 4`` for a line of the watched cell itself."""
     own = site is not None and site.line and site.cell is not None and site.cell == trace.cell
     return _("line {line}").format(line=site.line) if own and site is not None else place(site)
+
+
+def near(text: str, cell: int | None) -> str:
+    """Return a sentence with ``line 5`` in place of ``Cell In[3], line 5``, for lines of this cell."""
+    return re.sub(rf"Cell In\[{cell}\], line (\d+)", lambda found: _("line {line}").format(line=found[1]), text)
 
 
 def place_and_code(site: Callsite | None) -> str:
@@ -253,10 +260,6 @@ def callers(site: Callsite | None, cell: int | None = None) -> tuple[Callsite, .
         if site is not None:
             chain.append(site)
     return tuple(chain)
-
-
-def _same(old: Number, new: Number) -> bool:
-    return old == new or (old != old and new != new)
 
 
 def _at(index: int, sizes: tuple[int, ...] | None) -> str:

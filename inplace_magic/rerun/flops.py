@@ -122,45 +122,35 @@ def _product(a: Sizes, b: Sizes) -> int:
     return 2 * prod(a) * (b[-1] if len(b) > 1 else 1)
 
 
-def _add_product(_self: Sizes, a: Sizes, b: Sizes, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    return _product(a, b)
+def _attention(query: Sizes, key: Sizes, products: int) -> int:
+    """FLOPs of matrix products that have, or take, the scores of attention.
+
+    Args:
+        products: the summed inner or outer sizes of all of them.
+    """
+    return 2 * prod(query[:-1]) * key[-2] * products
 
 
-def _only_product(a: Sizes, b: Sizes, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    return _product(a, b)
-
-
-def _outer(_self: Sizes, a: Sizes, b: Sizes, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    return 2 * prod(a) * prod(b)
-
-
-def _attention(query: Sizes, key: Sizes, value: Sizes, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    scores = prod(query[:-1]) * key[-2]
-    return 2 * scores * (query[-1] + value[-1])
-
-
-def _attention_backward(_grad: Sizes, query: Sizes, key: Sizes, value: Sizes, *_: Any, **__: Any) -> int:
-    """Five products: the scores again, then those for value, scores, query and key."""
-    scores = prod(query[:-1]) * key[-2]
-    return 2 * scores * (3 * query[-1] + 2 * value[-1])
-
-
-def _lstm(x: Sizes, weight: Sizes, recurrent: Sizes, *_: Any, out_shape: Any = None, **__: Any) -> int:
+def _lstm(x: Sizes, weight: Sizes, recurrent: Sizes) -> int:
     return 2 * prod(x[:-1]) * (prod(weight) + prod(recurrent))
 
 
-def _lstm_backward(x: Sizes, weight: Sizes, recurrent: Sizes, *_: Any, out_shape: Any = None, **__: Any) -> int:
-    return 2 * _lstm(x, weight, recurrent)
-
-
 FORMULAS: dict[str, Callable[..., int]] = {
-    **dict.fromkeys(("addmm_", "baddbmm_", "addbmm", "addbmm_", "addmv", "addmv_", "_addmm_activation"), _add_product),
-    **dict.fromkeys(("mv", "dot", "vdot"), _only_product),
-    **dict.fromkeys(("addr", "addr_"), _outer),
-    "_scaled_dot_product_flash_attention_for_cpu": _attention,
-    "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_backward,
-    "mkldnn_rnn_layer": _lstm,
-    "mkldnn_rnn_layer_backward": _lstm_backward,
+    **dict.fromkeys(
+        ("addmm_", "baddbmm_", "addbmm", "addbmm_", "addmv", "addmv_", "_addmm_activation"),
+        lambda _self, a, b, *_, **__: _product(a, b),
+    ),
+    **dict.fromkeys(("mv", "dot", "vdot"), lambda a, b, *_, **__: _product(a, b)),
+    **dict.fromkeys(("addr", "addr_"), lambda _self, a, b, *_, **__: 2 * prod(a) * prod(b)),
+    "_scaled_dot_product_flash_attention_for_cpu": lambda query, key, value, *_, **__: _attention(
+        query, key, query[-1] + value[-1]
+    ),
+    # five products: the scores again, then those for value, scores, query and key
+    "_scaled_dot_product_flash_attention_for_cpu_backward": lambda _grad, query, key, value, *_, **__: _attention(
+        query, key, 3 * query[-1] + 2 * value[-1]
+    ),
+    "mkldnn_rnn_layer": lambda x, weight, recurrent, *_, **__: _lstm(x, weight, recurrent),
+    "mkldnn_rnn_layer_backward": lambda x, weight, recurrent, *_, **__: 2 * _lstm(x, weight, recurrent),
 }
 """What ``torch.utils.flop_counter`` of torch 2.13 counts as nothing, measured; two FLOPs per MAC as there."""
 

@@ -14,7 +14,7 @@ from inplace_magic.capture.torch import describe
 from inplace_magic.record.outcomes import Agreement, Difference, Group
 from inplace_magic.record.proofs import GradientError
 from inplace_magic.rerun.backwards import TakenGradients
-from inplace_magic.rerun.same_bytes import PLAIN_TENSORS, Digest, digest, same_content
+from inplace_magic.rerun.memory import PLAIN_TENSORS, Digest, digest, same_content
 
 _PLAIN = (bool, int, float, complex, str)
 _HELD = (torch.Tensor, list, tuple, dict)

@@ -12,13 +12,12 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from inplace_magic.capture.torch import describe
-from inplace_magic.errors import CompareError, CopyError
+from inplace_magic.errors import CompareError, CopyError, error_text
 from inplace_magic.language import _
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.rerun.backwards import Stopped, gradients_noted, values_only
 from inplace_magic.rerun.flops import Counts, counting
-from inplace_magic.rerun.free_memory import too_little_room
+from inplace_magic.rerun.memory import too_little_room
 from inplace_magic.rerun.outcome import Outcome, backward_of
 from inplace_magic.rerun.program import Program
 from inplace_magic.rerun.settings import cuda_is_used, same_settings
@@ -93,7 +92,7 @@ class Runner:
             except BaseException as error:  # such as that of `pytest.raises`, whose error did not come
                 if isinstance(error, _PASSED_ON) or type(error).__module__.startswith("inplace_magic."):
                     raise
-                text = _("A check of the program's own ended it: {error}.").format(error=describe.error_text(error))
+                text = _("A check of the program's own ended it: {error}.").format(error=error_text(error))
                 raise CompareError(text) from error
 
     def _copies(self) -> Copies:
@@ -142,7 +141,10 @@ class Runner:
                 left.began = copies.began()
                 for name, output in self.program.outputs(value):
                     left.add("output", name, output)
-                self._add_given(left, copies)
+                for name, given_value in self.program.given(copies.roots):
+                    left.add("state", name, given_value)
+                for place, copied in copies.places:
+                    left.add("state", place.label, copied)
                 if left.gradient_marks() != marks or (noted is not None and noted.gradients):
                     left.gradients_of = "the code"
                 else:
@@ -188,12 +190,6 @@ class Runner:
                 seconds = time.perf_counter() - begin
             del value
         return seconds
-
-    def _add_given(self, outcome: Outcome, copies: Copies) -> None:
-        for name, value in self.program.given(copies.roots):
-            outcome.add("state", name, value)
-        for place, value in copies.places:
-            outcome.add("state", place.label, value)
 
 
 @contextmanager
@@ -278,4 +274,4 @@ def _synchronize() -> None:
 
 def failure_text(failure: Failure) -> str:
     """``RuntimeError: its text``."""
-    return describe.error_text(failure.error)
+    return error_text(failure.error)

@@ -13,10 +13,6 @@ import torch
 Setting = tuple[Callable[[], Any], Callable[[Any], object]]
 
 
-def _set_warn_only(state: tuple[bool, bool]) -> None:
-    torch.use_deterministic_algorithms(state[0], warn_only=state[1])
-
-
 _SETTINGS: tuple[Setting, ...] = (
     (torch.is_grad_enabled, torch.set_grad_enabled),
     (torch.get_default_dtype, torch.set_default_dtype),
@@ -25,7 +21,7 @@ _SETTINGS: tuple[Setting, ...] = (
     (torch.get_num_threads, torch.set_num_threads),
     (
         lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
-        _set_warn_only,
+        lambda state: torch.use_deterministic_algorithms(state[0], warn_only=state[1]),
     ),
 )
 """How to read each switch, and how to set it."""

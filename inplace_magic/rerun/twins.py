@@ -20,8 +20,7 @@ import torch
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
-from inplace_magic.rerun.free_memory import too_little_room
-from inplace_magic.rerun.same_bytes import same_content
+from inplace_magic.rerun.memory import same_content, too_little_room
 from inplace_magic.rerun.settings import generators, same_settings
 from inplace_magic.rerun.state import MISSING, Place, State, find_state, is_atom, is_shells_own
 
@@ -150,7 +149,9 @@ def _memo(state: State) -> dict[int, Any]:
     """
     memo: dict[int, Any] = {id(value): value for value in state.shared}
     for generator in state.generators:
-        memo[id(generator)] = generator if generator is torch.default_generator else _copy_generator(generator)
+        memo[id(generator)] = generator
+        if generator is not torch.default_generator:
+            memo[id(generator)] = torch.Generator(device=generator.device).set_state(generator.get_state())
     for tensor in state.tensors:
         base = describe.base(tensor)
         if type(tensor) is torch.Tensor and base is not None and not tensor.requires_grad and not base.requires_grad:
@@ -209,12 +210,6 @@ def _hang_hooks(state: State, memo: dict[int, Any]) -> None:
                         shape=_sizes(tensor.shape)
                     )
                 ) from error
-
-
-def _copy_generator(generator: torch.Generator) -> torch.Generator:
-    twin = torch.Generator(device=generator.device)
-    twin.set_state(generator.get_state())
-    return twin
 
 
 @contextmanager

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from functools import lru_cache
 from typing import Any
 
 from inplace_magic.record.places import Callsite, Whose, where_they_part
 from inplace_magic.source.statements import segment, spans, statements_by_function
-from inplace_magic.source.targets import place_in, span_of
+from inplace_magic.source.targets import callsite_at, span_of
 from inplace_magic.source.text import Text
 from inplace_magic.source.variables import mentions
 from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
@@ -72,7 +73,7 @@ class Between:
         node = only_between(text, first, last, names, seen, alone=alone) if text is not None else None
         if text is None or node is None:
             return None
-        return place_in(
+        return callsite_at(
             text,
             span_of(node),
             text=self._line_in(first, text, node.lineno),
@@ -178,11 +179,13 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
 _IDLE = (ast.For, ast.AsyncFor, ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal, ast.Break, ast.Continue)
 
 
+@lru_cache(maxsize=16)
 def simple_statements(tree: ast.AST, function: str) -> list[ast.stmt]:
     """Return the statements of a function that can do something."""
+    own = (node for name, node in statements_by_function(tree) if name == function)
     return [
         node
-        for _, node in statements_by_function(tree, function)
+        for node in own
         if not isinstance(node, _IDLE) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     ]
 

@@ -1,4 +1,4 @@
-"""Source expressions, read as text: which variable a call wrote, which names a statement binds.
+"""Source expressions, read as text: which operand of it, and which variable, a call wrote.
 
 A call is known by the source of its expression (``target.sub_(guess).abs_()``, ``probs[2]``, ``a += b``); nothing is
 evaluated.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.source.text import parsed
-from inplace_magic.source.vocabulary import ALIASING, ALIASING_ATTRIBUTES
+from inplace_magic.source.vocabulary import ALIASING, ALIASING_ATTRIBUTES, WITHOUT_VALUES
 
 _MAX_CHARACTERS = 4_000
 _MAX_DEPTH = 100
@@ -54,14 +55,12 @@ def path_text(node: ast.AST | None) -> str | None:
         simple = isinstance(index, (ast.Constant, ast.Name)) or (
             isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
         )
-        return None if owner is None or not simple else f"{owner}[{_double_quoted(index)}]"
+        if owner is None or not simple:
+            return None
+        if isinstance(index, ast.Constant) and isinstance(index.value, str):
+            return f'{owner}["{index.value}"]'
+        return f"{owner}[{ast.unparse(index)}]"
     return None
-
-
-def _double_quoted(index: ast.expr) -> str:
-    if isinstance(index, ast.Constant) and isinstance(index.value, str):
-        return f'"{index.value}"'
-    return ast.unparse(index)
 
 
 def root_name(node: ast.AST | None) -> str | None:
@@ -82,7 +81,11 @@ def operands(expression: str, *, method: bool) -> list[ast.expr]:
     Args:
         method: true for a tensor method: ``x.add_(y)`` has the operands ``x`` and ``y``.
     """
-    node = parse(expression)
+    return operands_of(parse(expression), method=method)
+
+
+def operands_of(node: ast.AST | None, *, method: bool) -> list[ast.expr]:
+    """Return the same of the syntax of an expression."""
     if isinstance(node, ast.Call):
         receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
         return receiver + [arg for arg in node.args if not isinstance(arg, ast.Starred)]
@@ -159,3 +162,77 @@ def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name
     if any(isinstance(arg, ast.Starred) for arg in node.args):
         return None
     return node.args[position] if 0 <= position < len(node.args) else None
+
+
+def is_state(call: CallEvent, tensor: int) -> bool:
+    """True if library code wrote its own object's state, such as the running statistics of BatchNorm
+    (``self.num_batches_tracked.add_(1)``), and not an argument of the user's line."""
+    node = written_in(call, call.within, tensor, direct=True) if call.within else None
+    if isinstance(node, ast.IfExp):
+        node = node.body
+    return node is not None and root_name(without_aliasing(node)) == "self"
+
+
+def written_in(call: CallEvent, expression: str, tensor: int, *, direct: bool) -> ast.expr | None:
+    """Return the expression that a call which wrote `tensor` got for it.
+
+    Args:
+        direct: False if library code lies between the expression and the call: then the receiver of a method is the
+            library's object, and the first argument may have been passed on.
+    """
+    if not direct and not _says_operands(expression):
+        return None  # as `opt.step()`, for each weight of each step
+    tensors = [meta.tensor for meta in call.inputs]
+    position = tensors.index(tensor) if tensor in tensors else 0
+    # `scripted(a, b)` with one tensor for both, written inside: under which name nobody saw. By PyTorch's custom,
+    # functions whose names end in an underscore write the first.
+    unclear = tensors.count(tensor) > 1 and not call.does("method") and not call.operation.endswith("_")
+    method = call.operation if call.does("method") and direct else None
+    return _operand(expression, method, position if direct else 0, len(tensors), unclear)
+
+
+@lru_cache(maxsize=4096)
+def _says_operands(expression: str) -> bool:
+    """True if anything in it can be what library code was handed."""
+    return keyword(expression, "out") is not None or bool(operands(expression, method=False))
+
+
+@lru_cache(maxsize=4096)
+def _operand(expression: str, method: str | None, position: int, count: int, unclear: bool) -> ast.expr | None:
+    """Return the expression at a position among an expression's tensors; cached, since each pass of a loop asks."""
+    out = keyword(expression, "out")
+    if out is not None:
+        return out
+    if method is not None and not calls_method(expression, method):
+        return None
+    listed = operands(expression, method=method is not None)
+    if unclear:
+        texts = {path_text(node) for node in listed}
+        return listed[0] if len(texts) == 1 else None
+    if position:
+        can_be_tensors = [node for node in listed if not isinstance(node, ast.Constant)]
+        return can_be_tensors[position] if len(can_be_tensors) == count else None
+    return listed[0] if listed else None
+
+
+def operands_given(call: CallEvent) -> list[tuple[TensorMetadata, ast.expr]] | None:
+    """Return each input of a call with the expression that the line gives for it; None where that cannot be told."""
+    if call.callsite is None or not call.callsite.direct:
+        return None
+    listed = _tensors_in(call.callsite.expression, call.does("method"))
+    return list(zip(call.inputs, listed, strict=True)) if len(listed) == len(call.inputs) else None
+
+
+@lru_cache(maxsize=4096)
+def _tensors_in(expression: str, method: bool) -> list[ast.expr]:
+    """Return the operands of an expression that can be tensors, those in a list one by one."""
+    listed = [node for node in operands(expression, method=method) if not is_no_tensor(node)]
+    if len(listed) == 1 and isinstance(listed[0], (ast.List, ast.Tuple)):
+        return listed[0].elts
+    return listed
+
+
+def is_no_tensor(node: ast.AST) -> bool:
+    """``2``, ``-2``, ``x.shape``: an operand that brings no tensor into a call."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Attribute) and node.attr in WITHOUT_VALUES)

@@ -14,12 +14,11 @@ from typing import Any
 from inplace_magic.record.filled import filled
 from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite, Whose
-from inplace_magic.source.alias_statements import aliases_in
 from inplace_magic.source.between import Between
 from inplace_magic.source.files import Files, function_of
 from inplace_magic.source.positions import node_of
 from inplace_magic.source.statements import segment, shared_defaults
-from inplace_magic.source.targets import place_in, span_of
+from inplace_magic.source.targets import aliases_in, callsite_at, span_of
 from inplace_magic.source.text import Text
 
 _alias = filled(AliasStatement)
@@ -75,7 +74,7 @@ class Sources:
         if function is not None:
             known |= {"function": function.name, "shared_defaults": self._defaults(function.node)}
         shown = self._shown_line(filename, text, line or 0)
-        found = place_in(text, (line or 0, column, end_line, end_column), text=shown, **known)
+        found = callsite_at(text, (line or 0, column, end_line, end_column), text=shown, **known)
         self._texts.setdefault(found.whose, text)
         return found
 
@@ -89,9 +88,9 @@ class Sources:
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """Return the place of an expression in the function of `code` from :meth:`function_at`."""
         twin = self._files.twin(code, 0)
-        return self.place_in(twin.text, code.co_filename, node) if twin is not None else None
+        return self.site(twin.text, code.co_filename, node) if twin is not None else None
 
-    def place_in(
+    def site(
         self,
         text: Text,
         filename: str,
@@ -102,7 +101,7 @@ class Sources:
         """Return the place of an expression or statement in a text."""
         cell, path = self._where(filename)
         told = {"text": self._shown_line(filename, text, node.lineno), "cell": cell, "file": path, "targets": None}
-        return place_in(text, span_of(node), function=function, caller=caller, **told)
+        return callsite_at(text, span_of(node), function=function, caller=caller, **told)
 
     @property
     def edited(self) -> tuple[str, ...]:
@@ -121,10 +120,8 @@ class Sources:
         return segment(self._files.file(code.co_filename).versions[0].lines, line, end_line, column, end_column)
 
     def _line_in(self, site: Callsite, text: Text, line: int) -> str:
-        return self._shown_line(self._filename(site), text, line)
-
-    def _filename(self, site: Callsite) -> str | None:
-        return site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
+        filename = site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
+        return self._shown_line(filename, text, line)
 
     def texts(self) -> tuple[SourceText, ...]:
         """Return the files and cells of the places found so far, except the watched cell, if one text explains all code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from inplace_magic.source.text import is_simple, statements_inside
+from inplace_magic.source.text import is_simple, placed
 
 
 def segment(lines: Sequence[str], line: int, end_line: int, column: int, end_column: int) -> str:
@@ -49,28 +49,12 @@ def statement_text(best: ast.stmt | None, lines: list[str]) -> str:
     return text.strip()
 
 
-def statements_by_function(tree: ast.AST, function: str | None = None) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield every simple statement, or those of one function, with the qualified name of its function, as code objects
-    spell it. A ``for`` loop comes before the statements in it."""
-
-    def visit(node: ast.AST, holder: str, prefix: str) -> Iterator[tuple[str, ast.stmt]]:
-        for child in statements_inside(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                name = f"{prefix}{child.name}"
-                if function is None or name == function or function.startswith(f"{name}.<locals>."):
-                    yield from visit(child, name, f"{name}.<locals>.")
-            elif isinstance(child, ast.ClassDef):
-                name = f"{prefix}{child.name}"
-                if function is None or name == function or function.startswith(f"{name}."):
-                    yield from visit(child, name, f"{name}.")
-            elif not is_simple(child):
-                if isinstance(child, (ast.For, ast.AsyncFor)) and (function is None or holder == function):
-                    yield holder, child
-                yield from visit(child, holder, prefix)
-            elif function is None or holder == function:
-                yield holder, child
-
-    yield from visit(tree, "<module>", "")
+def statements_by_function(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield every simple statement with the qualified name of its function, as code objects spell it. A ``for`` loop
+    comes before the statements in it."""
+    for node, _around, name in placed(tree):
+        if is_simple(node) or isinstance(node, (ast.For, ast.AsyncFor)):
+            yield name or "<module>", node
 
 
 def in_force(tree: ast.AST) -> ast.AST:

@@ -182,6 +182,25 @@ def statements_inside(node: ast.AST) -> Iterator[ast.stmt]:
         yield from block
 
 
+def placed(
+    node: ast.AST, around: tuple[ast.stmt, ...] = (), name: str = ""
+) -> Iterator[tuple[ast.stmt, tuple[ast.stmt, ...], str]]:
+    """Yield each statement inside a node, outer ones first, with those around it, the outermost first, and the name of
+    the function or class that holds it, as code objects spell it: ``main.<locals>.step``; empty outside of all."""
+    for child in statements_inside(node):
+        yield child, around, name
+        if not is_simple(child):
+            inner = _qualified(child, around, name) if isinstance(child, (FunctionNode, ast.ClassDef)) else name
+            yield from placed(child, (*around, child), inner)
+
+
+def _qualified(node: FunctionNode | ast.ClassDef, around: tuple[ast.stmt, ...], name: str) -> str:
+    holder = next((each for each in reversed(around) if isinstance(each, (FunctionNode, ast.ClassDef))), None)
+    if holder is None:
+        return node.name
+    return f"{name}.{node.name}" if isinstance(holder, ast.ClassDef) else f"{name}.<locals>.{node.name}"
+
+
 def is_simple(node: ast.stmt) -> bool:
     """True if no other statement stands in it."""
     return not hasattr(node, "body") and not hasattr(node, "cases")
@@ -207,18 +226,12 @@ def _imports(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def _functions(tree: ast.Module) -> Iterator[Function]:
-    def visit(node: ast.AST, prefix: str, classes: tuple[ast.ClassDef, ...], unit: Unit | None) -> Iterator[Function]:
-        for child in statements_inside(node):
-            if isinstance(child, FunctionNode):
-                own = unit or Unit(classes, child)
-                yield Function(f"{prefix}{child.name}", child, own)
-                yield from visit(child, f"{prefix}{child.name}.<locals>.", classes, own)
-            elif isinstance(child, ast.ClassDef):
-                yield from visit(child, f"{prefix}{child.name}.", (*classes, child), unit)
-            elif not is_simple(child):
-                yield from visit(child, prefix, classes, unit)
-
-    yield from visit(tree, "", (), None)
+    for node, around, name in placed(tree):
+        if isinstance(node, FunctionNode):
+            whole = [*around, node]
+            outer = next(at for at, each in enumerate(whole) if isinstance(each, FunctionNode))
+            classes = tuple(each for each in whole[:outer] if isinstance(each, ast.ClassDef))
+            yield Function(_qualified(node, around, name), node, Unit(classes, whole[outer]))
 
 
 def characters(lines: Sequence[str], line: int, column: int) -> int:

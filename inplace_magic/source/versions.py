@@ -189,7 +189,9 @@ class Loads:
                 if not exactly or end_line is None or begin is None or end is None:
                     there = isinstance(statement, ast.Assert) or name in words
                 else:
-                    there = _spells(segment(text.lines, at, end_line, begin, end), name)
+                    text_there = segment(text.lines, at, end_line, begin, end)
+                    mangled = text_there.startswith("__") and name.startswith("_") and name.endswith(text_there)
+                    there = text_there == name or mangled
                 if not there:
                     return False
         return known
@@ -215,10 +217,6 @@ class Loads:
 _NAMED = frozenset(("NAME", "GLOBAL", "FAST", "DEREF", "CLASSDEREF", "FAST_CHECK", "FAST_BORROW"))
 """Not ``LOAD_FAST_AND_CLEAR``, with which Python 3.12 puts a name of the same spelling aside for a comprehension."""
 _ATTRIBUTES = frozenset(("ATTR", "METHOD"))
-
-
-def _spells(text: str, name: str) -> bool:
-    return text == name or (text.startswith("__") and name.startswith("_") and name.endswith(text))
 
 
 def _names_without_a_place(statement: ast.stmt) -> frozenset[str]:

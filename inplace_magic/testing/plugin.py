@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +70,6 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", text)
     if config.getoption("inplace_answer") or config.getini("inplace_answer"):
-        from inplace_magic.testing.unwatched import Answering
-
         config.pluginmanager.register(Answering(), ANSWERING)
     if config.getoption("inplace_watch") or config.getini("inplace_watch"):
         _set_to_work(config)
@@ -87,6 +86,24 @@ def _set_to_work(config: pytest.Config) -> None:
     from inplace_magic.testing.watched import Watching
 
     config.pluginmanager.register(Watching(config), AT_WORK)
+
+
+class Answering:
+    """Adds the answer to the error of an unwatched test that failed, as a section."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # behind all others: a watched test has its section already
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+        from inplace_magic.answering.asked import answer_of
+        from inplace_magic.render.deliver import has_note
+
+        made: pytest.TestReport = yield
+        error = call.excinfo.value if call.excinfo is not None else None
+        told = any(title == TITLE for title, _text in made.sections)
+        if made.failed and error is not None and not told and not has_note(error):
+            found = answer_of(error)
+            if found is not None:
+                made.sections.append((TITLE, str(found)))
+        return made
 
 
 @pytest.fixture

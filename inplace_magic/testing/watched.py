@@ -192,7 +192,10 @@ class Watching(Bodies):
             found = [finding for finding in watched.report.findings if finding.severity != "info"]
             told = watched.fail_on and any(finding.severity in watched.fail_on for finding in found)
             if self._annotates:
-                vars(made)["inplace_annotations"] = [_annotation(watched.report, each) for each in found]
+                from inplace_magic.render.machines.sarif import annotation_of
+
+                with use_language(watched.report.language, watched.report.framework):
+                    vars(made)["inplace_annotations"] = list(map(annotation_of, found))
             if found and not (told and made.failed):
                 made.sections.append((TITLE, _text(watched.report, found)))
             made.sections += [(f"{TITLE}: fault", fault) for fault in watched.report.faults]
@@ -217,13 +220,6 @@ class Watching(Bodies):
         if lines:
             terminalreporter.write_sep("=", _("{name}: found in tests that passed").format(name=TITLE))
             terminalreporter.write_line("\n\n".join(lines))
-
-
-def _annotation(report: Report, found: Hazard) -> str:
-    from inplace_magic.render.machines.sarif import annotation_of
-
-    with use_language(report.language, report.framework):
-        return annotation_of(found)
 
 
 def _text(report: Report, found: list[Hazard]) -> str:

@@ -157,60 +157,49 @@ class Recording:
         *,
         last: bool,
     ) -> Report:
-        if self._session is None:
+        from inplace_magic.source.places import Sources
+        from inplace_magic.source.shells import cells_so_far
+
+        session = self._session
+        if session is None:
             raise InplaceMagicError(_("This watch was never started."))
         try:
-            self._session.leave()
+            session.leave()
         except BaseException:  # an interrupt that struck before its first line: it protects itself only from there on
-            self._session.leave()
+            session.leave()
             raise
+        cell, filename, source = self._place
+        error = None if self._gave_way else error  # what came later has nothing to do with what was seen
         with collection_paused(lasting=self._is_long()):
-            return self._reported(self._session, namespace, cells, error, last=last)
+            live = None
+            try:
+                trace = session.trace(
+                    sources=Sources(cell, filename, source, cells_so_far() if cells is None else cells),
+                    namespace={} if namespace is None else namespace,
+                    error=error,
+                    cell=cell,
+                    source=source,
+                    last=last,
+                )
+                met = trace.refusal is not None and any(call.refusal is not None for call in trace.calls)
+                if error is not None and not met:
+                    trace = replace(trace, answer=self._answer(error, cell, cells))
+                added = [sentence for sentence in (self._stepped_down, GAVE_WAY if self._gave_way else "") if sentence]
+                trace = replace(trace, blindness=(*trace.blindness, *added))
+                live = session.live()
+                if last:
+                    trace = self._ended(trace)
+            except Exception as fault:  # containment: the block's own result or error must come through
+                trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {ASK}",))
+            with use_language(self.options.lang):
+                self.report = replace(analyze(trace), live=live)
+        return self.report
 
     def _is_long(self) -> bool:
         try:
             return self.recorded > _MANY
         except Exception:  # containment: what cannot be counted is told by whoever counts next
             return False
-
-    def _reported(
-        self,
-        session: Sessions,
-        namespace: Mapping[str, Any] | FrameType | None,
-        cells: Mapping[str, int] | None,
-        error: BaseException | None,
-        *,
-        last: bool,
-    ) -> Report:
-        from inplace_magic.source.places import Sources
-        from inplace_magic.source.shells import cells_so_far
-
-        cell, filename, source = self._place
-        live = None
-        try:
-            error = None if self._gave_way else error  # what came later has nothing to do with what was seen
-            trace = session.trace(
-                sources=Sources(cell, filename, source, cells_so_far() if cells is None else cells),
-                namespace={} if namespace is None else namespace,
-                error=error,
-                cell=cell,
-                source=source,
-                last=last,
-            )
-            met = trace.refusal is not None and any(call.refusal is not None for call in trace.calls)
-            if error is not None and not met:
-                trace = replace(trace, answer=self._answer(error, cell, cells))
-            added = (GAVE_WAY,) if self._gave_way else ()
-            added = (self._stepped_down, *added) if self._stepped_down else added
-            trace = replace(trace, blindness=(*trace.blindness, *added)) if added else trace
-            live = session.live()
-            if last:
-                trace = self._ended(trace)
-        except Exception as fault:  # containment: the block's own result or error must come through
-            trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {ASK}",))
-        with use_language(self.options.lang):
-            self.report = replace(analyze(trace), live=live)
-        return self.report
 
     def _answer(self, error: BaseException, cell: int | None, cells: Mapping[str, int] | None) -> Answer | None:
         from inplace_magic.answering.asked import made

@@ -31,19 +31,11 @@ def schedule(*, active: int, wait: int = 0, repeat: int = 0, skip_first: int = 0
         ...         train(batch)
         ...         w.step()
     """
-    for name, count, least in (
-        ("active", active, 1),
-        ("wait", wait, 0),
-        ("repeat", repeat, 0),
-        ("skip_first", skip_first, 0),
-    ):
+    for name, count in {"active": active, "wait": wait, "repeat": repeat, "skip_first": skip_first}.items():
+        least = 1 if name == "active" else 0
         if count < least:
-            raise OptionError(
-                _("schedule({name}={count}) cannot be; it is {least} or more.").format(
-                    name=name, count=count, least=least
-                )
-            )
-
+            sentence = _("schedule({name}={count}) cannot be; it is {least} or more.")
+            raise OptionError(sentence.format(name=name, count=count, least=least))
     return _Cycles(active, wait, repeat, skip_first)
 
 

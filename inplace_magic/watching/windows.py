@@ -43,7 +43,9 @@ class Windows:
             report: report of the part open at the end of the run, or None.
         """
         if report is None:
-            return self.found[0] if self.found else _without_the_future(self._last)
+            last = self._last
+            only_notes = None if last is None else replace(last, findings=_first([], last))
+            return self.found[0] if self.found else only_notes
         before, self._last = self._last, report
         self.count += 1
         if report.trace.error is not None:
@@ -73,7 +75,3 @@ def _badness(report: Report) -> int:
 def _names_the_writer(report: Report) -> bool:
     told = (each for each in report.findings if each.severity == "error" or is_of_the_future(each))
     return any(finding.mutation is not None for finding in told)
-
-
-def _without_the_future(report: Report | None) -> Report | None:
-    return None if report is None else replace(report, findings=_first([], report))

@@ -8,7 +8,7 @@ import pytest
 from builders import made, site, tensor
 
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.operands import operands_given
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.spots import Spot, spot_of
 
 TEXT = (

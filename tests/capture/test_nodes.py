@@ -11,7 +11,7 @@ from capture.watching import LEVELS, call_of, node_of, report_of, saved_by, trac
 from torch.utils.checkpoint import checkpoint
 
 import inplace_magic
-from inplace_magic.capture.graph.node_records import KEY, Token
+from inplace_magic.capture.records import KEY, Token
 from inplace_magic.capture.torch import describe_nodes, unpacking
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from types import ModuleType
 
 import pytest
@@ -132,6 +134,14 @@ def test_the_bundle_is_html_in_plain_tags_and_text_and_escapes_names() -> None:
     markup = bundle["text/html"].replace(f"<script>{theme_script()}</script>", "")
     assert "<script" not in markup
     assert "<style" not in markup
+
+
+def test_text_and_page_show_the_same_tables_and_which_figure_is_better() -> None:
+    result = inplace_magic.compare(lambda x: x * 2, lambda x: x.mul_(2), inputs=torch.ones(8), repeats=0)
+    page = html.unescape(re.sub("<[^>]*>", "", result.to_html()))
+    for told in ("▼ −32 B", "What differs, bit for bit (1)", "8 of 8", "Compute of both", "100.0 %"):
+        assert told in result.to_text()
+        assert told in page
 
 
 @pytest.fixture(scope="module")

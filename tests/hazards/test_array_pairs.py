@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hazards.running import plainly, watched
 
-from inplace_magic.hazards.arrays.array_shares_memory import CODE
+from inplace_magic.hazards.stale.array_shares_memory import CODE
 
 SETUP = "x = torch.arange(4.0)"
 WRONG = {

@@ -10,7 +10,7 @@ import pytest
 from programs import packed
 from stored import stored_in
 
-from inplace_magic.hazards.fixes.paper import said_of
+from inplace_magic.hazards.fixes.target import said_of
 
 MEANS = (".clone()", ".copy()", ".detach()", "inplace=False", "no_grad", "deepcopy", "torch.where", "field(", "clamp(")
 """What a sentence can tell somebody to use."""

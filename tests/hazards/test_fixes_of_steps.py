@@ -34,51 +34,10 @@ for _ in range(2):
     g_loss.backward()
     opt_G.step()
 """
-STEP = "    opt_D.step()\n"
-BACKWARD = "    g_loss.backward()\n"
-OLD_VALUES = """
-    of_g = torch.autograd.grad(g_loss, list(G.parameters()), retain_graph=True)
-    opt_D.zero_grad()
-    d_loss.backward()
-    for p, g in zip(G.parameters(), of_g):
-        p.grad = g
-    opt_D.step()
-    opt_G.step()
-"""
-"""The end of a pass in which each network gets the gradients of its own loss, with the values before the steps."""
-
-
-def of_the_old_values() -> str:
-    return GAN[: GAN.index("    opt_D.zero_grad()")] + OLD_VALUES.lstrip("\n")
 
 
 def test_pytorch_raises_where_d_is_stepped_before_the_backward_of_g() -> None:
     assert RAISES in run(GAN)[1]
-
-
-def test_backward_just_moved_before_the_step_trains_d_on_the_real_half_alone() -> None:
-    moved = GAN.replace(BACKWARD, "").replace("    opt_G.zero_grad()\n", "")
-    moved = moved.replace(STEP, f"    opt_G.zero_grad()\n{BACKWARD}{STEP}")
-    left, error = run(moved)
-    assert error == ""  # no error, and another network: nothing in PyTorch tells
-    assert differing(run(of_the_old_values())[0], left, within="D.")
-    real_alone = moved.replace(" + torch.log(1. - p1))", " + 0 * torch.log(1. - p1))")
-    real_alone = real_alone.replace(BACKWARD, BACKWARD.replace("()", "(inputs=list(G.parameters()))"))
-    assert differing(run(real_alone)[0], left, within="D.") == []  # the two losses cancel out on the fake half
-
-
-def test_the_advice_for_a_gan_warns_of_the_plain_move_and_gives_the_call_that_spares_d(loaded_shell: Any) -> None:
-    finding = first_finding(loaded_shell, GAN.lstrip("\n"))
-
-    assert "Do not just run its backward before `opt_D.step()`" in finding.fix
-    assert "from `p0, p1 = D(real), D(fake)` (Cell In[1], line 11) on, below" in finding.fix
-    call = "g_loss.backward(inputs=list(G.parameters()))"
-    assert "use `backward(inputs=…)` with the other parameters alone, and put `opt_D.step()` below it" in finding.fix
-    advised = GAN.replace(STEP, "").replace(BACKWARD, f"    {call}\n{STEP}")
-    left, error = run(advised)
-    assert error == ""
-    assert differing(run(of_the_old_values())[0], left, within="D.") == []
-    assert differing(run(of_the_old_values())[0], left, within="G.") == []
 
 
 def test_computed_anew_as_advised_g_gets_the_gradient_of_the_stepped_d(loaded_shell: Any) -> None:
@@ -154,9 +113,7 @@ def test_in_a_helper_the_call_that_must_move_is_named_and_not_the_innermost_line
     fix = ran.report.hazards[0].fix
 
     assert fix.startswith("Compute `policy_loss` again after `update_params(self.q_optim, self.critic, q_loss)`")
-    assert "from `policy_loss = self.calc_policy_loss(s)`" in fix
     assert "return self.net(x)" not in fix
-    assert "Do not just run its backward before" in fix
 
 
 def test_the_call_moved_as_advised_trains_policy_and_critic_each_by_its_own_loss(loaded_shell: Any) -> None:
@@ -321,15 +278,12 @@ def test_a_loss_that_is_made_after_the_step_of_older_tensors_has_all_of_them_mad
 
 
 def test_where_there_is_no_diff_all_that_was_made_before_the_step_is_named(tmp_path: Path) -> None:
-    """With the line in the function that steps, which the program can repeat, and not the one in the network."""
     program = SOFTMAX_GAN.replace("ANEW\n", "").replace("on_real = judge", "on_real: torch.Tensor = judge")
     ran = watched(tmp_path, program)
     assert RAISES in str(ran.error)
     finding = ran.report.hazards[0]
     assert finding.diff == ""
-    assert finding.fix.startswith(
-        "Compute `on_real` and `on_made` and `z` again after `opt_judge.step()`, from `on_real: "
-    )
+    assert finding.fix.startswith("Compute `on_real` and `on_made` and `z` again after `opt_judge.step()`")
 
 
 def test_a_function_that_is_called_twice_is_no_loop_that_carries_a_state(tmp_path: Path) -> None:
@@ -349,12 +303,10 @@ def test_a_function_that_is_called_twice_is_no_loop_that_carries_a_state(tmp_pat
     ran = watched(tmp_path, program)
     assert RAISES in str(ran.error)
 
-    assert ran.report.hazards[0].fix.startswith(
-        "Compute `h` again after `self.out.weight.div_(2)`, by `h = self.out(x)`"
-    )
+    assert ran.report.hazards[0].fix.startswith("Compute `h` again after `self.out.weight.div_(2)`")
 
 
-def test_what_is_no_step_is_not_said_to_go_by_gradients(tmp_path: Path) -> None:
+def test_after_weights_that_were_loaded_the_loss_is_computed_anew(tmp_path: Path) -> None:
     program = """
         def main():
             net, best = nn.Linear(3, 1), nn.Linear(3, 1)
@@ -369,7 +321,7 @@ def test_what_is_no_step_is_not_said_to_go_by_gradients(tmp_path: Path) -> None:
     ran = watched(tmp_path, program)
     assert RAISES in str(ran.error)
     fix = ran.report.hazards[0].fix
-    assert fix.endswith("Or put `net.load_state_dict(best.state_dict())` below `loss.backward()`.")
+    assert fix.startswith("Compute `loss` again after `net.load_state_dict(best.state_dict())`")
 
 
 def test_what_is_to_be_computed_anew_stands_between_step_and_backward_of_one_method(tmp_path: Path) -> None:
@@ -391,34 +343,5 @@ def test_what_is_to_be_computed_anew_stands_between_step_and_backward_of_one_met
         """
     ran = watched(tmp_path, program)
     assert RAISES in str(ran.error)
-    assert "below `self.opt.step()`" in ran.report.hazards[0].fix
+    assert "again after `self.opt.step()`" in ran.report.hazards[0].fix
     assert "go_back" not in ran.report.hazards[0].fix, "it steps and goes backward: below it is too late"
-
-
-@pytest.mark.parametrize(
-    ("begun", "added", "first"),
-    [
-        ("g_loss = 0", "g_loss = g_loss + judge(part).mean()", "g_loss = 0"),
-        ("losses = []", "losses.append(judge(part).mean())", "losses = []"),
-        ("", "g_loss = judge(part).mean()", "for part in made.split(1):"),
-    ],
-)
-def test_lines_that_are_to_be_repeated_begin_where_their_sum_begins(
-    tmp_path: Path, begun: str, added: str, first: str
-) -> None:
-    program = f"""
-        maker, judge = nn.Linear(2, 4), nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
-        opt = torch.optim.SGD(judge.parameters(), lr=0.1)
-        made = maker(torch.randn(3, 2))
-        {begun or "pass"}
-        for part in made.split(1):
-            {added}
-        loss = judge(made.detach()).mean() - judge(torch.randn(3, 4)).mean()
-        opt.zero_grad()
-        loss.backward()
-        opt.step()
-        {"sum(losses)" if "losses" in begun else "g_loss"}.backward()
-        """
-    ran = watched(tmp_path, program)
-    assert RAISES in str(ran.error)
-    assert f"from `{first}` (" in ran.report.hazards[0].fix

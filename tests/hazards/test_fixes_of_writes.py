@@ -86,39 +86,25 @@ Scaled()(torch.ones(3)).sum().backward()
     assert "If it is part of the computation" in finding.fix
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        "for channel, mean, std in zip(shown[0], MEANS, STDS):",
-        "for k, (channel, mean, std) in enumerate(zip(shown[0], MEANS, STDS)):",
-    ],
-)
-def test_a_write_into_the_rows_of_an_image_still_reaches_the_image(loaded_shell: Any, header: str) -> None:
+def test_a_write_into_the_rows_of_an_image_gets_no_diff_that_drops_it(loaded_shell: Any) -> None:
     source = (
         HEAD
-        + f"""
+        + """
 MEANS, STDS = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 def denormalise(image):
     shown = image.clone()
-    {header}
+    for channel, mean, std in zip(shown[0], MEANS, STDS):
         channel.mul_(std).add_(mean)
     return shown
 x = torch.randn(1, 3, 4, 4, requires_grad=True)
-out = denormalise(x)
-out.sum().backward()
+denormalise(x).sum().backward()
 """
     )
     assert "Output 0 of Unbind" in run(source)[1]
     finding = first_finding(loaded_shell, source)
-    left, error = run(cured(source, watch_cell(loaded_shell, source)))
-    means, stds = "torch.tensor(MEANS).view(1, 3, 1, 1)", "torch.tensor(STDS).view(1, 3, 1, 1)"
-    meant = source.replace("= denormalise(x)\n", f"= x * {stds} + {means}\n")
 
-    assert "sees the write" in finding.fix
-    assert "channel = shown[0][" in finding.diff
-    assert error == ""
-    assert differing(run(meant)[0], left, within="out") == []
-    assert differing(run(meant)[0], left, within="x") == []
+    assert finding.diff == ""
+    assert "take the view by an index or a slice, `shown[…]`" in finding.fix
 
 
 def test_a_half_whose_whole_is_read_afterwards_gets_no_diff_that_drops_the_write(loaded_shell: Any) -> None:
@@ -298,15 +284,11 @@ def test_the_layer_of_a_sequential_is_named_by_its_place_and_by_the_line_that_ma
     assert run(USE)[1] == ""
 
 
-def test_of_a_network_that_no_name_reaches_the_class_is_told_and_the_layer_whose_turn_it_was(
-    loaded_shell: Any, library: Path
-) -> None:
+def test_of_a_network_that_no_name_reaches_the_class_is_told(loaded_shell: Any, library: Path) -> None:
     written_to(library, MODEL.replace("kept += x", "kept = kept + x"))
     finding = first_finding(loaded_shell, USE.replace("net = Net()\nnet(", "Net()("))
     assert finding.fix == "Set `inplace=False` on the Dropout that `return kept.sum() + self.main(x).sum()` runs."
-    assert (
-        "-\t\t\tnn.Dropout(0.5, inplace=True),  # regularise" in finding.diff
-    )  # and not the other, nn.Dropout(0.5, True)
+    assert finding.diff == ""  # it can be either of two
 
 
 def test_of_a_network_that_a_loop_builds_no_line_is_patched_by_guessing(loaded_shell: Any, library: Path) -> None:

@@ -13,7 +13,6 @@ import pytest
 from hazards.running import code_of, example, plainly, watched
 
 from inplace_magic.hazards import RULES
-from inplace_magic.hazards.arrays import buffer_gathered
 from inplace_magic.hazards.handed import argument_written
 from inplace_magic.hazards.shared import objects_share_state
 
@@ -197,7 +196,7 @@ PAGES = {
             "(torch.equal(model.bias, checkpoint['bias']), w[0].item(), round(maker.weight.sum().item(), 4))",
         ),
         Page(
-            buffer_gathered,
+            "buffer-gathered",
             "import numpy as np\nframe = np.zeros(3, dtype=np.float32)",
             ("frame[:] = value",),
             "video[:, 0].tolist()",
@@ -261,7 +260,7 @@ def test_pytorch_by_itself_says_nothing_and_gives_other_numbers(name: str, tmp_p
 
 
 def test_every_rule_of_these_families_has_its_page_run_here_or_in_a_file_beside() -> None:
-    families = ("arrays", "gradients", "handed", "dead", "overlap", "twice", "shared", "stale")
+    families = ("gradients", "handed", "dead", "overlap", "twice", "shared", "stale")
     known = {rule.name for rule in RULES if rule.module.split(".")[2] in families}
     known -= {"history-missed", "class-attribute-written"}  # tests/of_paddle; test_class_attribute_written.py
     beside = [file for file in Path(__file__).parent.glob("test_*.py") if file.name != Path(__file__).name]

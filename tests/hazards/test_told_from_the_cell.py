@@ -10,10 +10,9 @@ import pytest
 from hazards.running import IMPORTS, code_of, example
 from hazards.test_fixes import cured, watch_cell
 
-from inplace_magic.hazards.arrays import array_shares_memory
-from inplace_magic.hazards.rules import recomputed_with_other_values
 from inplace_magic.hazards.shared import copy_shares_parameters
-from inplace_magic.hazards.stale import initial_value_written, results_share_memory
+from inplace_magic.hazards.stale import array_shares_memory, initial_value_written, results_share_memory
+from inplace_magic.hazards.twice import run_again as recomputed_with_other_values
 
 START = IMPORTS.replace("import inplace_magic\n", "import numpy as np\nfrom torch.utils.checkpoint import checkpoint\n")
 PROGRAMS: dict[ModuleType | str, tuple[str, str, str]] = {

@@ -9,7 +9,7 @@ from cells import run_cell
 from lessons.texts import CHECK, exercise_cells, first_cell
 from lessons.wrong_answers import ANSWERS, CHANGES
 
-from inplace_magic.lessons.course import exercise
+from inplace_magic.lessons.asking import exercise
 from inplace_magic.lessons.exercise import Feedback
 
 

@@ -63,7 +63,7 @@ def kind_of(key: str, handed_in: str, given: str, status: str, said: str) -> str
 
 def _shares(key: str, given: str) -> bool:
     """Whether an answer that is a set or a dictionary has parts of the solution's and misses others."""
-    from inplace_magic.lessons.course import exercise
+    from inplace_magic.lessons.asking import exercise
 
     parts = []
     for code in (given, exercise(key).solution):

@@ -16,7 +16,7 @@ import torch
 from no_harm.leaks import EACH_BY_MALLOC, Nodes, count
 
 import inplace_magic
-from inplace_magic.capture.past import forgetting
+from inplace_magic.capture.past import room
 from inplace_magic.capture.past.packed import Packed
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.source import expressions
@@ -92,14 +92,14 @@ def test_a_graph_that_is_alive_as_a_whole_is_kept_without_looking_at_all_of_it_a
 ) -> None:
     """Nothing of it may be forgotten, since a backward needs it all; so it must not be searched at every call."""
     looked_at = 0
-    true_thin = forgetting._thin_calls
+    true_thin = room._thin_calls
 
     def counting(packed: Packed, *others: Any) -> Any:
         nonlocal looked_at
         looked_at += packed.count
         return true_thin(packed, *others)
 
-    monkeypatch.setattr(forgetting, "_thin_calls", counting)
+    monkeypatch.setattr(room, "_thin_calls", counting)
     x = torch.ones(2, requires_grad=True)
     with inplace_magic.watch(max_events=100) as w:
         product = x

@@ -26,10 +26,7 @@ BOUNDARY = {
     "probe.Probe._watching": "makes what runs the user's call",
     "probe.Probe._end": "contains what fails after a call",
     "probe.Probe._note": "contains what fails as a gradient is read or cleared",
-    "probe.Probe._clear": "contains what fails in the text of an error",
-    "recorder.Recorder.fault": "notes what was contained",
     "recorder.Recorder.drop": "lets go of a call whose closing failed",
-    "describe.error_text": "tells the user's error, which stands",
 }
 """What may raise, and why."""
 

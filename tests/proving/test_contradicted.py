@@ -9,7 +9,7 @@ import torch
 from cells import run_cell
 from proving.trying import first, verdict_on, watched, with_diff
 
-from inplace_magic.render.proofs import to_line
+from inplace_magic.render.fixes import proof_line
 
 LEAF = """\
 text = x.detach().requires_grad_(True)
@@ -63,7 +63,7 @@ def test_a_warnings_diff_that_cuts_the_gradient_off_is_not_shown(ip: Any) -> Non
 
 
 def test_a_program_that_never_had_numbers_is_not_said_to_have_others(ip: Any) -> None:
-    line = to_line(first(watched(ip, EXPANDED).prove()))
+    line = proof_line(first(watched(ip, EXPANDED).prove()))
 
     assert "no numbers to compare with" in line
     assert "other numbers" not in line

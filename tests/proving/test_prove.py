@@ -120,7 +120,7 @@ def test_where_no_fact_gives_a_fix_candidates_are_tried_and_the_proven_one_is_sh
 
     tried = first(report.prove())
 
-    assert tried.diff.endswith("+        return functools.reduce(operator.add, outs)")
+    assert ".clone()" in tried.diff
     assert tried.proof is not None
     assert tried.proof.verdict == "proven"
 

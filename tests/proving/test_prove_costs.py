@@ -9,7 +9,7 @@ from cells import run_cell
 from proving.trying import BROKEN, first, watched
 
 from inplace_magic.magics import output as progress
-from inplace_magic.rerun import free_memory as room
+from inplace_magic.rerun import memory as room
 
 
 def test_a_long_loop_is_stopped_some_passes_after_the_one_that_failed(ip: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from memory.allocator import Allocator
 
-from inplace_magic.rerun import free_memory as room
+from inplace_magic.rerun import memory as room
 
 GIB = 1 << 30
 FREE = {0: 3 * GIB, 1: 5 * GIB}

@@ -14,7 +14,7 @@ from programs import score
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.pages import page_of
 from inplace_magic.report import Report
-from inplace_magic.widgets.state import LiveView
+from inplace_magic.widgets.report_widget import LiveView
 
 PROGRAMS = score.packed.FIRST
 NAMES = sorted(case["case"] for case in score.cases_in(PROGRAMS))

@@ -16,7 +16,7 @@ from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.drawing import MAX_NODES, SMALL, drawing_of, outline_of
-from inplace_magic.render.graph.folds import heading_of
+from inplace_magic.render.graph.boxes import heading_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.temporaries import without_temporaries
 

@@ -13,7 +13,7 @@ from render.samples import fine_report, hostile_report, long_report
 from inplace_magic.render.page.explorer import MAX_STEPS, script
 from inplace_magic.render.theme import minified
 from inplace_magic.report import Report
-from inplace_magic.widgets.state import LiveView
+from inplace_magic.widgets.report_widget import LiveView
 
 
 def keys_drawn(svg: str) -> set[str]:

@@ -23,7 +23,7 @@ from inplace_magic.render.page import explorer, html
 from inplace_magic.render.page.cards import FEW_CARDS, MAX_LINES, finding_cards, rule_page
 from inplace_magic.render.page.explorer import unpacked
 from inplace_magic.render.page.html import to_page
-from inplace_magic.render.page.memory_section import memory_section
+from inplace_magic.render.page.sections import memory_section
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.theme import theme_script
 from inplace_magic.report import Report

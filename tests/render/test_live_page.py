@@ -17,7 +17,7 @@ from render.samples import hostile_report
 
 from inplace_magic.render.page import explorer
 from inplace_magic.render.page.html import to_page
-from inplace_magic.widgets.state import LiveView
+from inplace_magic.widgets.report_widget import LiveView
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

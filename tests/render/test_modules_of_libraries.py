@@ -16,7 +16,7 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.story import Story
 from inplace_magic.capture import callsite
-from inplace_magic.render.graph.folds import heading_of
+from inplace_magic.render.graph.boxes import heading_of
 from inplace_magic.render.reading import Reading
 from inplace_magic.report import Report
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import inplace_magic
-from inplace_magic.render import part
+from inplace_magic.render.reading import part_of
 from inplace_magic.report import Report
 
 
@@ -25,9 +25,9 @@ def long_run(level: str) -> Report:
 def test_a_part_has_the_calls_of_the_findings_and_is_said(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     report = long_run(level)
     for name in ("MOST_IN_A_NOTEBOOK", "MOST_IN_A_FILE"):
-        for module in ("part", "page.html", "text", "graph.dot"):
+        for module in ("reading", "page.html", "text", "graph.dot"):
             monkeypatch.setattr(f"inplace_magic.render.{module}.{name}", 40, raising=False)
-    drawn = part.part_of(report, 40)
+    drawn = part_of(report, 40)
     (finding,) = (hazard for hazard in report.hazards if hazard.is_alarm)
     indexes = [call.index for call in drawn.calls]
     assert indexes == sorted(set(indexes))
@@ -44,5 +44,5 @@ def test_a_part_has_the_calls_of_the_findings_and_is_said(level: str, monkeypatc
 
 def test_of_a_record_that_is_not_long_all_is_drawn_and_nothing_said() -> None:
     report = long_run("calls")
-    assert part.part_of(report, len(report.calls)) is report.trace
+    assert part_of(report, len(report.calls)) is report.trace
     assert "Picture, timeline and tables are of" not in report.to_text() + report.to_html()

@@ -24,7 +24,7 @@ from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
-from inplace_magic.source.operands import is_state, written_in
+from inplace_magic.source.expressions import is_state, written_in
 from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")

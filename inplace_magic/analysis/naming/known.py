@@ -13,7 +13,7 @@ from inplace_magic.record.grouped import grouped, grouped_by
 from inplace_magic.record.names import Holding, KeptByHook, LocalName, TensorName
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.tops import Top, names_in, run_once, tops
+from inplace_magic.source.spots import Top, names_in, run_once, tops
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from inplace_magic.analysis.naming.bindings import Bindings
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
-from inplace_magic.source.operands import operands_given
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.variables import mentions
 
 

@@ -57,16 +57,12 @@ def by_item(reader: Reader, target: Any, index: Any, given: Any) -> Dropped | No
     return by_index(reader, entries, given) or converted(reader, target, given)
 
 
-def _is_index(dtype: str) -> bool:
-    return dtype in _INTEGRAL and dtype != "uint8"  # bytes are a mask
-
-
 def by_index(reader: Reader, entries: Sequence[Any], given: Any) -> Dropped | None:
     """What an index that names elements more than once drops; None also where it is not certain to."""
     columns = []
     for entry in entries:
         if reader.is_tensor(entry):
-            if not _is_index(reader.dtype(entry)):  # a mask
+            if reader.dtype(entry) == "uint8" or reader.dtype(entry) not in _INTEGRAL:  # a mask, of bytes or of bools
                 return None
             column = reader.numbers(entry)
         elif isinstance(entry, list):

@@ -1,4 +1,4 @@
-"""Raw calls -> frozen ones, from what a watch still has as objects and from what it packed."""
+"""Raw calls of any framework -> frozen ones, from what a watch still has as objects and from what it packed."""
 
 from __future__ import annotations
 
@@ -6,27 +6,36 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, SITE, Log, RawCall, mutations_of
-from inplace_magic.capture.records import UNREAD, Observation
-from inplace_magic.capture.torch import describe_memory
-from inplace_magic.capture.torch.functions import FunctionFacts
-from inplace_magic.capture.torch.layouts import Layout
-from inplace_magic.capture.torch.refusals import refusal_of
-from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.capture.records import UNREAD
+from inplace_magic.record.events import CallEvent, Mutation, Number, TensorMetadata
 from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.refusal import Refusal
 
 _call_event, _metadata, _mutation = filled(CallEvent), filled(TensorMetadata), filled(Mutation)
 
 
 class Freezer:
-    """Makes each observation readable once, however many calls refer to it."""
+    """Makes each observation readable once, however many calls refer to it.
+
+    Args:
+        modules: classes of the modules around each place.
+        within: the library's expression of a writing call, by place and name.
+        refusal_of: what the framework refused by an error of that text.
+        numbers: the elements of a tensor, by what was kept of its values and by the tensor afterwards.
+    """
 
     def __init__(
-        self, log: Log, sites: list[Callsite], modules: list[tuple[str, ...]], within: Mapping[tuple[int, str], str]
+        self,
+        log: Log,
+        sites: list[Callsite],
+        modules: list[tuple[str, ...]],
+        within: Mapping[tuple[int, str], str],
+        refusal_of: Callable[[str], Refusal | None],
+        numbers: Callable[[Any, Any], tuple[Number, ...] | None],
     ) -> None:
-        self._sites = sites
-        self._modules = modules
-        self._within = within
+        self._sites, self._modules, self._within = sites, modules, within
+        self._refusal_of, self._numbers = refusal_of, numbers
         self._dropped, self._uncertain, self._repeats = log.dropped, log.uncertain, log.repeats
         self._made: dict[int, TensorMetadata] = {}
         """By ``id`` of the observation."""
@@ -42,17 +51,14 @@ class Freezer:
         """Return the same of calls that were packed; the arguments are what :class:`.past.packed.Packed` keeps."""
         facts_of = [objects[row[FACTS]] for row in rows]
         giving.update([row[SITE] for row, facts in zip(rows, facts_of, strict=True) if facts.exports])
-        made = [
-            _seen(serial, version, storage, counter, objects[layout], key, pointer, requires_grad, node)
-            for serial, counter, key, storage, version, layout, pointer, requires_grad, node in observations
-        ]
+        made = [_seen(objects[layout], *others) for layout, *others in observations]
         for row in rows:
             end = HEAD + row[COUNTS] + row[COUNTS + 1]
             for region in range(end + EACH - 1, len(row), EACH) if end < len(row) else ():
                 row[region] = None if row[region] is None else objects[row[region]]
         return [self._call(row, facts, made.__getitem__) for row, facts in zip(rows, facts_of, strict=True)]
 
-    def _call(self, raw: Any, facts: FunctionFacts, observed: Callable[[Any], TensorMetadata]) -> CallEvent:
+    def _call(self, raw: Any, facts: Any, observed: Callable[[Any], TensorMetadata]) -> CallEvent:
         number, _facts, kind, site, error, parent, grad_enabled, sequence, inputs, outputs = raw[:HEAD]
         end = HEAD + inputs
         written = mutations_of(raw) if len(raw) > end + outputs else ()
@@ -66,7 +72,7 @@ class Freezer:
             (*map(observed, raw[end : end + outputs]),),
             tuple([self._mutation(number, *pair) for pair in zip(after, written, strict=True)]) if written else (),
             error,
-            None if error is None else refusal_of(error),
+            None if error is None else self._refusal_of(error),
             parent,
             grad_enabled,
             after,
@@ -78,59 +84,29 @@ class Freezer:
         )
 
     def _mutation(self, call: int, after: TensorMetadata, written: Any) -> Mutation:
-        _after, before, old, new, region = written
+        seen, before, old, new, region = written
+        old, new = [None if values is None else self._numbers(values, seen) for values in (old, new)]
+        dropped, certain = self._dropped.get(call), call not in self._uncertain
         return _mutation(
-            after.tensor,
-            before,
-            after.version,
-            after.storage,
-            after.counter,
-            None if old is None else describe_memory.flat(old),
-            None if new is None else describe_memory.flat(new),
-            region,
-            self._dropped.get(call),
-            call not in self._uncertain,
+            *(after.tensor, before, after.version, after.storage, after.counter, old, new, region, dropped, certain)
         )
 
-    def _observation(self, seen: Observation) -> TensorMetadata:
+    def _observation(self, seen: Any) -> TensorMetadata:
         made = self._made.get(id(seen))
         if made is None:
             record, storage, version, layout, pointer, requires_grad, node = seen
             on = storage.serial if storage is not None else None
-            counter = record.counter.serial
-            made = _seen(record.serial, version, on, counter, layout, record.key, pointer, requires_grad, node)
+            counter = on if record.counter is None else record.counter.serial
+            made = _seen(layout, record.serial, version, on, counter, record.key, pointer, requires_grad, node)
             self._made[id(seen)] = made
         return made
 
 
-def _seen(
-    serial: int,
-    version: int | None,
-    storage: int | None,
-    counter: int | None,
-    layout: Layout,
-    key: int,
-    pointer: int | None,
-    requires_grad: bool,
-    node: int | None,
-) -> TensorMetadata:
-    shape, strides, offset, dtype, device, nbytes, is_view, cls = layout.readable
+def _seen(layout: Any, *row: Any) -> TensorMetadata:
+    """Return an observation of a tensor that looked like that, as it stands in a row of packed ones."""
+    serial, version, storage, counter, key, pointer, requires_grad, node = row
+    *looks, is_view, cls = layout.readable
+    known = None if node == UNREAD else node
     return _metadata(
-        serial,
-        version,
-        storage,
-        counter,
-        shape,
-        strides,
-        offset,
-        dtype,
-        device,
-        nbytes,
-        requires_grad,
-        node is None,
-        is_view,
-        None if node == UNREAD else node,
-        key,
-        pointer,
-        cls,
+        *(serial, version, storage, counter, *looks, requires_grad, node is None, is_view, known, key, pointer, cls)
     )

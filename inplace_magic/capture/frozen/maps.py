@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
-import torch
-
-from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
 from inplace_magic.capture.log import FIRST_ACCESS, RawOp
-from inplace_magic.capture.past.packed import PastNode, PastStorage
-from inplace_magic.capture.records import StorageRecord
-from inplace_magic.capture.torch.traits import function_behind, node_traits, saved_role
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import Access, OpEvent
 from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Resize, Storage
-from inplace_magic.record.traits import Trait
+from inplace_magic.record.traits import Role, Trait
 
 _access, _op_event, _storage = filled(Access), filled(OpEvent), filled(Storage)
 _node, _saved = filled(AutogradNode), filled(SavedTensor)
@@ -35,15 +30,18 @@ def frozen_ops(raw: Iterable[RawOp]) -> tuple[OpEvent, ...]:
     return tuple(found)
 
 
-def frozen_storages(records: Iterable[StorageRecord | PastStorage]) -> Iterator[Storage]:
-    """Yield all blocks of memory met."""
-    devices: dict[torch.device | None, str] = {}
-    for r in records:
-        device = devices.get(r.device)
-        if device is None:
-            device = devices[r.device] = str(r.device)
-        resizes = tuple(Resize(*resize) for resize in r.resizes) if r.resizes else ()
-        yield _storage(r.serial, r.nbytes, device, r.born, r.ended, r.born_op, r.ended_op, r.foreign, resizes)
+def frozen_storages(rows: Iterable[tuple[Any, ...]]) -> Iterator[Storage]:
+    """Yield all blocks of memory met.
+
+    Args:
+        rows: as :data:`.past.packed.STORAGE` gives them.
+    """
+    devices: dict[Any, str] = {}
+    for serial, nbytes, device, *others, resizes in rows:
+        name = devices.get(device)
+        if name is None:
+            name = devices[device] = str(device)
+        yield _storage(serial, nbytes, name, *others, tuple([Resize(*resize) for resize in resizes]))
 
 
 def among_kept(storages: Iterable[Storage], ops: Sequence[int]) -> Iterator[Storage]:
@@ -67,37 +65,42 @@ def position(ops: Sequence[int], number: int | None) -> int | None:
     return None if number is None else bisect_left(ops, number)
 
 
-def frozen_nodes(records: Iterable[NodeRecord | PastNode], pending: set[int]) -> tuple[AutogradNode, ...]:
-    """Return all autograd nodes met; `pending` are those that a backward could still use."""
+def frozen_nodes(
+    rows: Iterable[tuple[Any, ...]],
+    pending: set[int],
+    node_traits: Callable[[str], tuple[Trait, ...]],
+    function_behind: Callable[[str], str | None],
+) -> tuple[AutogradNode, ...]:
+    """Return all autograd nodes met; `pending` are those that a backward could still use.
+
+    Args:
+        rows: as :func:`.past.packed.node_row` gives them.
+        node_traits: of a name.
+        function_behind: the class of the user's that a node of that name runs.
+    """
     known: dict[str, tuple[tuple[Trait, ...], str | None]] = {}
     found = []
-    for r in records:
-        facts = known.get(r.name)
+    for serial, name, *others, _changed, _saved in rows:
+        facts = known.get(name)
         if facts is None:
-            facts = known[r.name] = node_traits(r.name), function_behind(r.name)
-        found.append(
-            _node(r.serial, r.name, r.sequence, r.next, r.call, r.variable, r.ended, r.serial in pending, *facts)
-        )
+            facts = known[name] = node_traits(name), function_behind(name)
+        found.append(_node(serial, name, *others, serial in pending, *facts))
     return tuple(found)
 
 
-def frozen_saved(records: Iterable[NodeRecord | PastNode]) -> tuple[SavedTensor, ...]:
-    """Return all that the nodes saved."""
+def frozen_saved(rows: Iterable[tuple[Any, ...]], saved_role: Callable[[str], Role | None]) -> tuple[SavedTensor, ...]:
+    """Return all that the nodes saved, by the same rows."""
     found = []
-    for node in records:
-        if not node.saved:
-            continue
-        for name, tensor, storage, counter, version, layout, digest in saved_by(node):
+    for node, *_others, changed, saved in rows:
+        for name, tensor, storage, counter, version, layout, has_digest in saved:
             if layout is None:
-                found.append(SavedTensor(node.serial, name, hooked=True, role=saved_role(name)))
+                found.append(SavedTensor(node, name, hooked=True, role=saved_role(name)))
                 continue
-            flips = node.changed.get(name, ()) if node.changed else ()
-            on = storage.serial if storage is not None else None
-            counts = counter.serial if counter is not None else None
+            flips = changed.get(name, ()) if changed else ()
             found.append(
                 _saved(
-                    *(node.serial, name, on, counts, version, tensor, *layout.readable[:6]),
-                    checked=digest is not None,
+                    *(node, name, storage, counter, version, tensor, *layout.readable[:6]),
+                    checked=has_digest,
                     changed=flips[0] if flips else None,
                     flips=tuple(flips[1:]),
                     role=saved_role(name),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.naming.passing_names import PassingNames
@@ -16,29 +16,10 @@ from inplace_magic.record.names import LocalName, TensorName
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.places import Sources
 
-
-class RawForeignWrite(NamedTuple):
-    """Shared memory that changed between two calls; numbers only, as below."""
-
-    storage: int
-    noticed: int
-    after_site: int | None
-    before_site: int | None
-    beside: bool
-    """Whether another thread of the user's ran meanwhile."""
-
-
-class RawUnseenWrite(NamedTuple):
-    """A version that moved between two looks at it."""
-
-    counter: int
-    tensor: int
-    before: int | None
-    after: int | None
-    noticed: int
-    after_site: int | None
-    before_site: int | None
-    beside: bool
+RawForeignWrite = tuple[ForeignWrite, int | None, int | None]
+"""A write, and the numbers of the places between which it was noticed."""
+RawUnseenWrite = tuple[UnseenWrite, int, int | None, int | None]
+"""As above, with the serial number of the tensor that showed it in between."""
 
 
 def site_at(number: int | None, sites: Sequence[Callsite]) -> Callsite | None:
@@ -60,18 +41,18 @@ def frozen_foreign(
         arrays: names by which the namespace reaches the arrays, by storage.
         giving: numbers of the places that gave memory to other libraries.
     """
-    for raw in raws:
-        names = arrays.get(raw.storage, ())
-        before, after = site_at(raw.after_site, sites), site_at(raw.before_site, sites)
+    for write, first, last in raws:
+        names = arrays.get(write.storage, ())
+        before, after = site_at(first, sites), site_at(last, sites)
         statement = None
         if before is not None:
-            given_out = raw.after_site in giving
+            given_out = first in giving
             held = tuple(name for name in before.targets or () if name) if given_out else ()
-            statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not raw.beside)
+            statement = sources.between.only_statement(before, after, (*names, *held), sites, alone=not write.beside)
             goes_on = any([before.same_run(place) for place in (after.chain if after else ())])
             if statement is None and given_out and not goes_on:
                 statement = sources.between.only_write_below(before, held, sites)
-        yield ForeignWrite(raw.storage, raw.noticed, names, statement, raw.beside)
+        yield replace(write, names=names, callsite=statement)
 
 
 def frozen_unseen(
@@ -80,13 +61,13 @@ def frozen_unseen(
     """Yield the writes that moved a version, each with the only statement that can have made it, where there is just
     one."""
     by_tensor = grouped((entry.tensor, entry.name) for entry in (names if raws else ()))
-    for raw in raws:
-        first, last = site_at(raw.after_site, sites), site_at(raw.before_site, sites)
+    for write, tensor, after_site, before_site in raws:
+        first, last = site_at(after_site, sites), site_at(before_site, sites)
         statement = None
         if first is not None:
-            known = tuple(by_tensor.get(raw.tensor, ()))
-            statement = sources.between.only_statement(first, last, known, sites, alone=not raw.beside)
-        yield UnseenWrite(raw.counter, raw.before, raw.after, raw.noticed, statement, raw.beside)
+            known = tuple(by_tensor.get(tensor, ()))
+            statement = sources.between.only_statement(first, last, known, sites, alone=not write.beside)
+        yield replace(write, callsite=statement)
 
 
 def local_names(passing: PassingNames, sources: Sources) -> Iterator[LocalName]:

@@ -37,66 +37,6 @@ class _Sighting(NamedTuple):
     tensor: int
 
 
-@dataclass(eq=False)
-class Holders:
-    """What the names of the user's functions held, each time that it was another tensor than before.
-
-    Args:
-        known: the record of a tensor that was met already, which has its ``serial``; None for another.
-    """
-
-    known: Callable[[Any], Any]
-    tensor: type
-    _last: dict[tuple[int, str], int] = field(default_factory=dict)
-    """By ``id`` of the code and name: the tensor seen last."""
-    _codes: list[CodeType] = field(default_factory=list)
-    """Keeps each ``id`` its own."""
-    _found: list[_Sighting] = field(default_factory=list)
-
-    def note(self, code: CodeType, names: dict[str, Any], begun: int, site: int, level: int) -> None:
-        """Reads what the names of a function, or of a block, hold."""
-        for name, value in names.items():
-            if not issubclass(type(value), self.tensor) or name[0] == "_":
-                continue
-            record = self.known(value)
-            if record is None:
-                continue
-            key = id(code), name
-            last = self._last.get(key)
-            if last != record.serial and len(self._found) < _MOST_BINDINGS:
-                self._last[key] = record.serial
-                self._codes.append(code)
-                self._found.append(_Sighting(begun - 1, site, level, name, record.serial))
-
-    @property
-    def is_full(self) -> bool:
-        """True if nothing more is kept."""
-        return len(self._found) >= _MOST_BINDINGS
-
-    def frozen(self, sites: list[Callsite], calls: Iterable[CallEvent]) -> Iterator[Binding]:
-        """Yield the bindings that no call's result tells.
-
-        Args:
-            sites: all places, by number.
-        """
-        told: dict[tuple[object, ...], int] = {}
-        for call in calls:
-            site = call.callsite
-            if site is not None and len(call.outputs) == 1:
-                for path in site.targets or ():
-                    told.setdefault((*_function(site), path, call.outputs[0].tensor), call.index)
-        for seen in self._found:
-            chain = sites[seen.site].chain
-            if seen.level < len(chain):
-                place = chain[-1 - seen.level]
-                if told.get((*_function(place), seen.name, seen.tensor), seen.call + 1) > seen.call:
-                    yield Binding(seen.tensor, seen.call, seen.name, "seen", place)
-
-
-def _function(place: Callsite) -> tuple[str, int | None, str | None]:
-    return place.function, place.cell, place.file
-
-
 class KnowsTensors(Protocol):
     """The tensors that a watch has met."""
 
@@ -141,10 +81,12 @@ class PassingNames:
     _followed: dict[int, dict[str, _Reached]] = field(default_factory=dict)
     """By ``id`` of the code and by name."""
     _steps: int = 0
-
-    def __post_init__(self) -> None:
-        self.holders = Holders(self.identity.known, self.kinds.tensor)
-        """What each name held, and since when."""
+    _last: dict[tuple[int, str], int] = field(default_factory=dict)
+    """By ``id`` of the code and name: the tensor that it held when last seen."""
+    _codes: list[CodeType] = field(default_factory=list)
+    """Keeps each ``id`` its own."""
+    _found: list[_Sighting] = field(default_factory=list)
+    """What the names held, each time that it was another tensor than before."""
 
     def look(self, frame: FrameType | None, begun: int, site: int) -> None:
         """Reads the names of the running functions. One that only waits for what it called is not read again: it stands
@@ -167,7 +109,7 @@ class PassingNames:
             if self._steps >= _MOST_STEPS:
                 return
             code, names = each.f_code, names_of(each)
-            self.holders.note(code, names, begun, site, level)
+            self._note_held(code, names, begun, site, level)
             is_function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
             # What the names in sight of the block lead to is read at its end.
             if is_function and not is_last and names and code.co_name != "forward":
@@ -176,7 +118,39 @@ class PassingNames:
     @property
     def is_full(self) -> bool:
         """True if nothing more is looked at."""
-        return self._steps >= _MOST_STEPS or self.holders.is_full
+        return self._steps >= _MOST_STEPS or len(self._found) >= _MOST_BINDINGS
+
+    def _note_held(self, code: CodeType, names: dict[str, Any], begun: int, site: int, level: int) -> None:
+        for name, value in names.items():
+            if not issubclass(type(value), self.kinds.tensor) or name[0] == "_":
+                continue
+            record = self.identity.known(value)
+            if record is None:
+                continue
+            key = id(code), name
+            if self._last.get(key) != record.serial and len(self._found) < _MOST_BINDINGS:
+                self._last[key] = record.serial
+                self._codes.append(code)
+                self._found.append(_Sighting(begun - 1, site, level, name, record.serial))
+
+    def bindings(self, sites: list[Callsite], calls: Iterable[CallEvent]) -> Iterator[Binding]:
+        """Yield the bindings that no call's result tells.
+
+        Args:
+            sites: all places, by number.
+        """
+        told: dict[tuple[object, ...], int] = {}
+        for call in calls:
+            site = call.callsite
+            if site is not None and len(call.outputs) == 1:
+                for path in site.targets or ():
+                    told.setdefault((*_function(site), path, call.outputs[0].tensor), call.index)
+        for seen in self._found:
+            chain = sites[seen.site].chain
+            if seen.level < len(chain):
+                place = chain[-1 - seen.level]
+                if told.get((*_function(place), seen.name, seen.tensor), seen.call + 1) > seen.call:
+                    yield Binding(seen.tensor, seen.call, seen.name, "seen", place)
 
     def _names_in(self, code: CodeType, names: dict[str, Any]) -> dict[str, int]:
         followed = self._followed.setdefault(id(code), {})
@@ -212,3 +186,7 @@ class PassingNames:
                 reached.lives = weakref.ref(value)
             except TypeError:  # a dict or list: asked is a tensor in it
                 reached.lives = met[0][2] if met else None
+
+
+def _function(place: Callsite) -> tuple[str, int | None, str | None]:
+    return place.function, place.cell, place.file

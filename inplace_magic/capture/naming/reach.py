@@ -162,23 +162,25 @@ def entries_of(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[s
         tables = [entries for table in kinds.tables if (entries := state.get(table))]
         own = [pair for entries in (*tables, state) for pair in list(entries.items())]
         return [(f".{name}", item) for name, item in own if issubclass(type(item), kinds.tensor)]
-    if issubclass(kind, dict) and _is_users(type.__dict__["__module__"].__get__(kind)):
-        entries = list(dict.items(value))[:_MAX_ITEMS]
-        return [(f"[{_quoted(key)}]", item) for key, item in entries if type(key) in _PLAIN_KEYS]
+    if issubclass(kind, dict) and _is_users(kind):
+        return _entries(value)
     return _items(value, kinds, most)
+
+
+def _entries(value: dict[Any, Any]) -> list[tuple[str, Any]]:
+    entries = list(dict.items(value))[:_MAX_ITEMS]
+    return [(f"[{_quoted(key)}]", item) for key, item in entries if type(key) in _PLAIN_KEYS]
 
 
 def _items(value: Any, kinds: Kinds, most: int = _MAX_ITEMS) -> list[tuple[str, Any]]:
     kind = type(value)
     if kind is dict:
-        return [
-            (f"[{_quoted(key)}]", item) for key, item in list(value.items())[:_MAX_ITEMS] if type(key) in _PLAIN_KEYS
-        ]
+        return _entries(value)
     if kind in (list, tuple, deque):
         return [(f"[{i}]", item) for i, item in enumerate(islice(value, most)) if type(item) not in LEADS_NOWHERE]
-    if kind is type and _is_users(type.__dict__["__module__"].__get__(value)):
+    if kind is type and _is_users(value):
         return [(f".{name}", item) for name, item in list(vars(value).items()) if issubclass(type(item), kinds.tensor)]
-    if _is_users(type.__dict__["__module__"].__get__(kind)):
+    if _is_users(kind):
         return [(f".{name}", item) for name, item in list(_attributes(value).items())[:most]]
     return []
 
@@ -215,8 +217,9 @@ def _slots(value: Any) -> dict[str, Any]:
     return found
 
 
-def _is_users(module: object) -> bool:
-    """True if the user wrote a module of this name: a notebook, a script, or a file that is not an installed one."""
+def _is_users(kind: type) -> bool:
+    """True if the user wrote a class: in a notebook, a script, or a file that is not an installed one."""
+    module = type.__dict__["__module__"].__get__(kind)
     if not isinstance(module, str):
         return False
     if module == "__main__":

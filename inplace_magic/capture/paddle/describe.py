@@ -36,8 +36,14 @@ class Layout(NamedTuple):
     cls: str
     nbytes: int
     """Of its elements."""
-    readable: int
+    in_order: int
     """Bytes that can be read as they lie: all of a tensor in CPU memory without gaps, else 0."""
+
+    @property
+    def readable(self) -> tuple[Any, ...]:
+        """The same as it stands in a trace, from its shape to its class."""
+        dtype = str(self.dtype).removeprefix("paddle.")
+        return (self.shape, self.strides, self.offset, dtype, self.device, self.nbytes, False, self.cls)
 
 
 _layout: Callable[[tuple[Any, ...]], Layout] = partial(tuple.__new__, Layout)
@@ -80,24 +86,24 @@ gradient: Callable[[Any], Any] = vars(paddle.Tensor)["grad"].__get__
 """``tensor.grad``, past what stands there during a watch."""
 
 
-def pointer(tensor: Any) -> int:
-    """Return the address of the first element; 0 where there is none, as of an empty or a sparse tensor."""
+def pointer(tensor: Any) -> int | None:
+    """Return the address of the first element; None where there is none, as of an empty or a sparse tensor."""
     try:
-        return tensor.data_ptr() or 0
+        return tensor.data_ptr() or None
     except Exception:  # as above
-        return 0
+        return None
 
 
-def address(tensor: Any, first: int) -> int:
-    """Return the address of the memory that a tensor and its views share.
+def address(tensor: Any, first: int | None) -> int:
+    """Return the address of the memory that a tensor and its views share; 0 where there is none.
 
     Args:
         first: its :func:`pointer`.
     """
     try:
-        return first - (tensor.offset or 0)
+        return (first or 0) - (tensor.offset or 0)
     except Exception:  # as above
-        return first
+        return first or 0
 
 
 def layout(tensor: Any) -> Layout:
@@ -110,7 +116,9 @@ def layout(tensor: Any) -> Layout:
         size, offset, strides = 0, None, None
     kind = type(tensor)
     shape = tuple(tensor.shape)
-    device = _device(tensor) if _ACCELERATED else CPU
+    device = CPU
+    if _ACCELERATED and not tensor.place.is_cpu_place():
+        device = str(tensor.place).removeprefix("Place(").removesuffix(")")
     nbytes = math.prod(shape) * size
     cls = "Tensor" if kind is Tensor else "Parameter" if kind in _PLAIN else kind.__name__
     in_order = nbytes if device == CPU and _in_order(shape, strides) else 0
@@ -126,11 +134,6 @@ _ACCELERATED = any(
 ) or bool(getattr(paddle.device, "get_all_custom_device_type", list)())
 
 
-def _device(tensor: Any) -> str:
-    place = tensor.place
-    return CPU if place.is_cpu_place() else str(place).removeprefix("Place(").removesuffix(")")
-
-
 def storage_bytes(tensor: Any, seen: Layout) -> int:
     """Bytes of the memory behind a tensor; those of the tensor where Paddle does not tell (3.0)."""
     try:
@@ -139,19 +142,7 @@ def storage_bytes(tensor: Any, seen: Layout) -> int:
         return seen.nbytes
 
 
-def readable(seen: Layout) -> dict[str, Any]:
-    """Return a layout as fields of ``TensorMetadata``."""
-    return {
-        "shape": seen.shape,
-        "strides": seen.strides,
-        "offset": seen.offset,
-        "dtype": str(seen.dtype).removeprefix("paddle."),
-        "device": seen.device,
-        "nbytes": seen.nbytes,
-    }
-
-
-def content(seen: Layout, first: int, limit: int) -> bytes | None:
+def content(seen: Layout, first: int | None, limit: int) -> bytes | None:
     """Return the bytes of a tensor that lies in CPU memory without gaps; None for others, and for more than `limit`
     bytes.
 
@@ -159,7 +150,7 @@ def content(seen: Layout, first: int, limit: int) -> bytes | None:
         first: its :func:`pointer`; the tensor must be alive.
         limit: in bytes.
     """
-    count = seen.readable
+    count = seen.in_order
     if not first or not count or count > limit:
         return None
     content: bytes = _chars(count).from_address(first).raw  # a third of the time of `ctypes.string_at`
@@ -193,11 +184,3 @@ def values(raw: bytes | None, seen: Layout) -> tuple[Any, ...] | None:
     if raw is None or letter is None:
         return None
     return struct.unpack(f"{math.prod(seen.shape)}{letter}", raw)
-
-
-def error_text(error: BaseException) -> str:
-    """``RuntimeError: text``."""
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # describing never raises: a user's exception with a `__str__` that does
-        return type(error).__name__

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 
 import paddle
 
+from inplace_magic.capture.frozen.calls import Freezer
+from inplace_magic.capture.frozen.maps import frozen_nodes, frozen_storages
 from inplace_magic.capture.frozen.writes import frozen_unseen, local_names, not_followed
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call
-from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord
+from inplace_magic.capture.paddle.identity import IdentityMap
 from inplace_magic.capture.paddle.nodes import NodeRecord
 from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.traits import function_behind, node_traits, role_of
-from inplace_magic.record.autograd import AutogradNode, SavedTensor
+from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.blindness import LATEST_KEPT, NAMES_LIMITED, UNKNOWN_SAVES
-from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
-from inplace_magic.record.memory import Storage
 from inplace_magic.record.names import TensorName
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
+
+_saved_tensor = filled(SavedTensor)
 
 
 def frozen_trace(
@@ -31,134 +33,54 @@ def frozen_trace(
 ) -> Trace:
     """Return the trace of what was recorded so far."""
     recorder.look_once_more()
-    sites = recorder.sites.resolve(sources)
-    freezer = _Freezer(sites, recorder.sites.modules)
-    calls = tuple(freezer.call(call) for call in sorted(recorder.calls, key=lambda call: call.index))
-    pending = _pending(recorder)
+    log, nodes, sites = recorder.log, recorder.nodes.records, recorder.sites.resolve(sources)
+    freezer = Freezer(
+        *(log, sites, recorder.sites.modules, {}, refusal_of),
+        numbers=lambda values, seen: describe.values(values, seen.layout),
+    )
+    calls = tuple(freezer.calls(sorted(log.calls, key=itemgetter(0)), set()))
     return Trace(
         calls=calls,
-        nodes=tuple(_node(record, pending) for record in recorder.nodes.records),
-        saved=tuple(_saved(recorder.nodes.records)),
-        storages=tuple(
-            Storage(r.serial, r.nbytes, r.device, r.born, r.ended)
-            for r in _with_what_nodes_keep(recorder.identity, recorder.nodes.records)
-        ),
+        nodes=frozen_nodes(map(_row, nodes), _pending(recorder), node_traits, function_behind),
+        saved=tuple(_saved(nodes)),
+        storages=tuple(frozen_storages(_storages(recorder.identity, nodes))),
         readings=recorder.memory.frozen(),
-        backwards=tuple(recorder.backwards.done),
-        unseen=tuple(frozen_unseen(recorder.looks.unseen, sites, sources, names)),
+        backwards=tuple(log.backwards),
+        unseen=tuple(frozen_unseen(log.unseen, sites, sources, names)),
         aliases=sources.aliases(),
-        bindings=tuple(recorder.passing_names.holders.frozen(sites, calls)),
+        bindings=tuple(recorder.passing_names.bindings(sites, calls)),
         methods=tuple(recorder.holdings.methods(calls)),
         holdings=tuple(recorder.holdings.found),
         names=names,
         local_names=tuple(local_names(recorder.passing_names, sources)),
         sources=sources.texts(),
-        discarded=recorder.forgotten,
-        blindness=(*blindness, *_not_known(recorder, options), *not_followed(recorder.beside, sources)),
-        threads_started=recorder.beside.threads,
-        faults=tuple(recorder.faults),
+        discarded=log.forgotten,
+        blindness=(*blindness, *_not_known(recorder, options), *not_followed(log.beside, sources)),
+        threads_started=log.beside.threads,
+        faults=tuple(log.faults),
         level="calls",
         framework="paddle",
         framework_version=paddle.__version__,
     )
 
 
-class _Freezer:
-    """Makes each observation readable once, however many calls refer to it."""
-
-    def __init__(self, sites: list[Callsite], modules: list[tuple[str, ...]]) -> None:
-        self._sites = sites
-        self._modules = modules
-        self._made: dict[int, TensorMetadata] = {}
-
-    def call(self, done: Call) -> CallEvent:
-        """Return one call."""
-        return CallEvent(
-            index=done.index,
-            name=done.facts.name,
-            kind=done.kind,
-            callsite=None if done.site is None else self._sites[done.site],
-            inputs=tuple(map(self._observation, done.before)),
-            outputs=tuple(map(self._observation, done.outputs)),
-            mutations=tuple(
-                Mutation(
-                    tensor=write.after.record.serial,
-                    version_before=write.before,
-                    version_after=write.after.version,
-                    storage=_number(write.after.storage),
-                    counter=_number(write.after.storage),
-                    values_before=describe.values(write.old, write.after.layout),
-                    values_after=describe.values(write.new, write.after.layout),
-                    region=write.region,
-                    dropped=write.dropped,
-                )
-                for write in done.mutations
-            ),
-            error=done.error,
-            refusal=refusal_of(done.error),
-            parent=done.parent,
-            grad_enabled=done.grad_enabled,
-            mutated=tuple(self._observation(write.after) for write in done.mutations),
-            sequence=done.sequence,
-            modules=() if done.site is None else self._modules[done.site],
-            traits=done.facts.traits,
-        )
-
-    def _observation(self, seen: Observation) -> TensorMetadata:
-        made = self._made.get(id(seen))
-        if made is None:
-            facts = describe.readable(seen.layout)
-            made = self._made[id(seen)] = TensorMetadata(
-                tensor=seen.record.serial,
-                version=seen.version,
-                storage=_number(seen.storage),
-                counter=_number(seen.storage),
-                requires_grad=seen.requires_grad,
-                is_leaf=seen.is_leaf,
-                node=seen.node,
-                data_ptr=seen.pointer or None,
-                python_id=seen.record.key,
-                cls=seen.layout.cls,
-                **facts,
-            )
-        return made
-
-
-def _number(storage: StorageRecord | None) -> int | None:
-    return None if storage is None else storage.serial
-
-
-def _node(record: NodeRecord, pending: set[int]) -> AutogradNode:
-    return AutogradNode(
-        node=record.serial,
-        name=record.name,
-        sequence=record.sequence,
-        next=record.next,
-        call=record.call,
-        variable=record.variable,
-        pending=record.serial in pending,
-        traits=node_traits(record.name),
-        function=function_behind(record.name),
-    )
+def _row(node: NodeRecord) -> tuple[object, ...]:
+    """Return a node as :func:`.capture.past.packed.node_row` gives one of PyTorch's; no death of one is known."""
+    return node.serial, node.name, node.sequence, node.next, node.call, node.variable, None, None, ()
 
 
 def _saved(records: Iterable[NodeRecord]) -> Iterator[SavedTensor]:
     for node in records:
         for saved in node.saved:
-            facts = describe.readable(saved.seen.layout)
-            yield SavedTensor(
-                node=node.serial,
-                name=saved.slot,
-                storage=_number(saved.storage),
-                counter=_number(saved.storage),
-                version=saved.version,
-                tensor=None if saved.is_clone else saved.seen.record.serial,
+            on = None if saved.storage is None else saved.storage.serial
+            tensor = None if saved.is_clone else saved.seen.record.serial
+            yield _saved_tensor(
+                *(node.serial, saved.slot, on, on, saved.version, tensor, *saved.seen.layout.readable[:6]),
                 checked=saved.before is not None,
                 changed=saved.changed[0] if saved.changed else None,
                 flips=saved.changed[1:],
                 role=role_of(saved.slot),
                 guarded=saved.guarded,
-                **facts,
             )
 
 
@@ -176,7 +98,7 @@ def _pending(recorder: Recorder) -> set[int]:
     todo = [
         number
         for number in alive
-        if number in recorder.backwards.released and nodes.records[number - 1].sequence is not None
+        if number in recorder.gradients.released and nodes.records[number - 1].sequence is not None
     ]
     spent: set[int] = set()
     while todo:
@@ -187,22 +109,20 @@ def _pending(recorder: Recorder) -> set[int]:
     return {number for number in alive - spent if nodes.records[number - 1].saved}
 
 
-def _with_what_nodes_keep(identity: IdentityMap, nodes: Iterable[NodeRecord]) -> Iterator[StorageRecord]:
+def _storages(identity: IdentityMap, nodes: Iterable[NodeRecord]) -> Iterator[tuple[object, ...]]:
     """Yield all memory that was met. When a node lets go of what it keeps Paddle does not tell, so the end of that
     memory is unknown, and it counts as alive."""
     kept = {id(saved.storage) for node in nodes for saved in node.saved}
-    for record in identity.storages:
-        if id(record) in kept:
-            record.ended = None
-        yield record
+    for r in identity.storages:
+        yield r.serial, r.nbytes, r.device, r.born, None if id(r) in kept else r.ended, None, None, False, ()
 
 
 def _not_known(recorder: Recorder, options: WatchOptions) -> Iterator[str]:
     if recorder.unknown_saves:
         yield UNKNOWN_SAVES.format(call=", ".join(f"`{name}`" for name in sorted(recorder.unknown_saves)))
-    if recorder.forgotten:
+    if recorder.log.forgotten:
         yield LATEST_KEPT.format(
-            count=f"{recorder.forgotten:,}", begun=f"{recorder.begun:,}", limit=f"{options.max_events:,}"
+            count=f"{recorder.log.forgotten:,}", begun=f"{recorder.log.begun:,}", limit=f"{options.max_events:,}"
         )
     if recorder.holdings.is_full or recorder.passing_names.is_full:
         yield NAMES_LIMITED

@@ -46,6 +46,9 @@ class OpFacts:
         owner: ``Tensor`` for a method of tensors, empty for a function.
     """
 
+    exports = False
+    """It gives no memory to other libraries."""
+
     def __init__(self, name: str, owner: str = "") -> None:
         self.operation = operation = _NAMES.get(name, name)
         self.name: str = _display_name(operation, owner)

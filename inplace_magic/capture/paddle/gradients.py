@@ -6,49 +6,74 @@ as long as the leaf lives and its gradient lies there. Whoever kept ``w.grad`` i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call, RawMutation
+from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.paddle.nodes import NodeMap
 from inplace_magic.record.autograd import AddedTo, Backward
 
-Before = dict[TensorRecord, int]
-"""By leaf, the address of its gradient; 0 where it has none yet."""
-
 
 class Gradients:
-    """The gradients that are known."""
+    """The gradients that are known, and the runs of the engine, which write them."""
 
-    def __init__(self, identity: IdentityMap, look: Callable[[Any], Observation]) -> None:
-        self._identity = identity
-        self._look = look
+    def __init__(self, identity: IdentityMap, nodes: NodeMap, log: Log, look: Callable[[Any], Observation]) -> None:
+        self._identity, self._nodes, self._log, self._look = identity, nodes, log, look
         self._of: dict[TensorRecord, Observation] = {}
-        self._leaf_at: dict[int, TensorRecord] = {}
+        self._leaf_at: dict[int | None, TensorRecord] = {}
         """By the address of the gradient."""
+        self.released: set[int] = set()
+        """Nodes that a backward has been through without ``retain_graph``."""
 
-    def before(self, leaves: Iterable[TensorRecord]) -> Before:
-        """What gradients the leaves have as backward begins."""
-        found: Before = {}
-        for leaf in leaves:
+    def begin(self, call: Call, args: tuple[Any, ...]) -> None:
+        """Notes a run that is about to begin."""
+        roots = [self._look(tensor).node for tensor in describe.tensors_in(args[:1], [])]
+        partial = call.facts.operation == "grad"
+        asked = describe.tensors_in(args[1:2], []) if partial else None
+        retain = args[3] if partial and len(args) > 3 else args[2] if len(args) > 2 else False
+        call.backward = Backward(
+            call=call.index,
+            roots=tuple([number for number in roots if number is not None]),
+            inputs=None if asked is None else tuple([self._look(tensor).record.serial for tensor in asked]),
+            retain_graph=bool(retain),
+        )
+        call.reached = self._nodes.reached(call.backward.roots)
+        call.gradients = {}
+        for leaf in [] if partial else self._leaves(call.reached):
             tensor = leaf()
             gradient = None if tensor is None else describe.gradient(tensor)
-            found[leaf] = 0 if gradient is None else describe.pointer(gradient)
-        return found
+            call.gradients[leaf] = None if gradient is None else describe.pointer(gradient)
 
-    def added_to(self, before: Before, call: int) -> tuple[AddedTo, ...]:
-        """Return those that backward added to; of those that it made, the memory is known from now on."""
+    def end(self, call: Call, error: BaseException | None) -> None:
+        """Notes how it ended, and to which gradients it added; of those that it made, the memory is known from now
+        on."""
+        if error is not None or not call.backward.retain_graph:
+            self.released |= call.reached
+        if error is None and not call.backward.retain_graph:
+            self._nodes.let_go(call.reached)
         added = []
-        for leaf, address in before.items():
-            now = self._storage_of(leaf, None if address else call)
+        for leaf, address in call.gradients.items():
+            now = self._storage_of(leaf, None if address else call.index)
             if now is not None and address and self._of[leaf].pointer == address:
                 added.append(AddedTo(leaf.serial, now.serial))
-        return tuple(added)
+        self._log.backwards.append(replace(call.backward, added_to=tuple(added)))
 
-    def cleared(self, leaf: Any, *, zeroed: bool) -> RawMutation | None:
-        """Notes that the gradient of a leaf was cleared; gives the write, where it was filled with zeros and is known.
+    def _leaves(self, reached: set[int]) -> list[TensorRecord]:
+        records = self._nodes.records
+        wanted = {records[number - 1].variable for number in reached}
+        return [
+            record
+            for record in list(self._identity.tensors.values())
+            if record.serial in wanted and record.latest is not None and record.latest.requires_grad
+        ]
+
+    def cleared(self, leaf: Any, *, zeroed: bool) -> Observation | None:
+        """Notes that the gradient of a leaf was cleared; gives what was written, where it was filled with zeros and is
+        known.
 
         Args:
             zeroed: its memory was filled with zeros, and not let go.
@@ -60,7 +85,7 @@ class Gradients:
         if not zeroed:
             self._forget(record)
             return None
-        return RawMutation(seen, seen.version)
+        return seen
 
     def at(self, tensor: Any) -> Observation | None:
         """What is known of a gradient that a new object stands for; None where it is none, or was written since.
@@ -109,65 +134,3 @@ class Gradients:
             del self._leaf_at[seen.pointer]
         if seen is not None and seen.storage is not None:
             self._identity.let_go(seen.storage, leaf)
-
-
-class _Running(NamedTuple):
-    call: Call
-    backward: Backward
-    reached: set[int]
-    """Numbers of the nodes to which it comes."""
-    gradients: Before
-
-
-class Backwards:
-    """Collects them."""
-
-    def __init__(
-        self, identity: IdentityMap, nodes: NodeMap, gradients: Gradients, look: Callable[[Any], Observation]
-    ) -> None:
-        self._identity, self._nodes, self._gradients, self._look = identity, nodes, gradients, look
-        self.done: list[Backward] = []
-        self.released: set[int] = set()
-        """Nodes that a backward has been through without ``retain_graph``."""
-        self._running: list[_Running] = []
-
-    def begin(self, call: Call, args: tuple[Any, ...]) -> None:
-        """Notes a run that is about to begin."""
-        roots = describe.tensors_in(args[:1], [])
-        partial = call.facts.operation == "grad"
-        asked = describe.tensors_in(args[1:2], []) if partial else None
-        retain = args[3] if partial and len(args) > 3 else args[2] if len(args) > 2 else False
-        numbers = tuple(seen.node for tensor in roots if (seen := self._look(tensor)).node is not None)
-        backward = Backward(
-            call=call.index,
-            roots=tuple(number for number in numbers if number is not None),
-            inputs=None if asked is None else tuple(self._look(tensor).record.serial for tensor in asked),
-            retain_graph=bool(retain),
-        )
-        reached = self._nodes.reached(backward.roots)
-        leaves = () if partial else self._leaves(reached)
-        self._running.append(_Running(call, backward, reached, self._gradients.before(leaves)))
-
-    def end(self, call: Call, error: BaseException | None) -> None:
-        """Notes how a run ended."""
-        while self._running:
-            running = self._running.pop()
-            if running.call is call:
-                backward = running.backward
-                if error is not None or not backward.retain_graph:
-                    self.released |= running.reached
-                if error is None and not backward.retain_graph:
-                    self._nodes.let_go(running.reached)
-                added = self._gradients.added_to(running.gradients, call.index)
-                self.done.append(Backward(backward.call, backward.roots, backward.inputs, backward.retain_graph, added))
-                return
-
-    def _leaves(self, reached: set[int]) -> list[TensorRecord]:
-        records = self._nodes.records
-        wanted = {records[number - 1].variable for number in reached}
-        known = self._identity.tensors.values()
-        return [
-            record
-            for record in list(known)
-            if record.serial in wanted and record.latest is not None and record.latest.requires_grad
-        ]

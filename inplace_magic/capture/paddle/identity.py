@@ -8,14 +8,14 @@ its counter have one number.
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.describe import Layout
+from inplace_magic.capture.records import Reference
 
 
 class Observation(NamedTuple):
@@ -25,11 +25,10 @@ class Observation(NamedTuple):
     storage: StorageRecord | None
     version: int | None
     layout: Layout
-    pointer: int
+    pointer: int | None
     requires_grad: bool
     node: int | None
-    """Its number."""
-    is_leaf: bool
+    """Its number; a leaf has none."""
 
 
 observation: Callable[[tuple[Any, ...]], Observation] = partial(tuple.__new__, Observation)
@@ -52,14 +51,12 @@ class StorageRecord:
         """Number of the place where the version was last read."""
 
 
-class TensorRecord(weakref.ref[Any]):
-    """One tensor object; a weak reference to it, equal to nothing but itself. Its callback is a C method, so that no
-    Python code of ours runs when an object of the user's dies."""
+class TensorRecord(Reference):
+    """One tensor object; a weak reference to it."""
 
-    __slots__ = ("key", "latest", "serial", "storage")
-    __hash__ = object.__hash__
-    __eq__ = object.__eq__
-    key: int
+    __slots__ = ("latest", "serial", "storage")
+    counter: ClassVar[None] = None
+    """It has that of its memory."""
     serial: int
     storage: StorageRecord | None
     latest: Observation | None
@@ -119,7 +116,7 @@ class IdentityMap:
         self._leave(record)
         record.storage = storage
 
-    def storage_of(self, tensor: Any, first: int, seen: Layout, born: int | None) -> StorageRecord | None:
+    def storage_of(self, tensor: Any, first: int | None, seen: Layout, born: int | None) -> StorageRecord | None:
         """Return the memory behind a tensor; None where it has none of its own.
 
         Args:

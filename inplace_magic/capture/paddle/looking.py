@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from inplace_magic.capture.beside import Beside
-from inplace_magic.capture.frozen.writes import RawUnseenWrite
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
-from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord, observation
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation, observation
 from inplace_magic.capture.paddle.nodes import NodeMap
 from inplace_magic.capture.paddle.traits import LEAF_SINK
 
@@ -17,10 +16,9 @@ from inplace_magic.capture.paddle.traits import LEAF_SINK
 class Looks:
     """Gives tensors as they are now."""
 
-    def __init__(self, identity: IdentityMap, nodes: NodeMap, beside: Beside, clock: Callable[[], int]) -> None:
-        self._identity, self._nodes, self._beside, self._clock = identity, nodes, beside, clock
+    def __init__(self, identity: IdentityMap, nodes: NodeMap, log: Log) -> None:
+        self._identity, self._nodes, self._log = identity, nodes, log
         self._tensors = identity.tensors
-        self.unseen: list[RawUnseenWrite] = []
         self.site: int | None = None
         """Number of the place that calls now."""
         self.gradient_at: Callable[[Any], Observation | None] = lambda tensor: None
@@ -31,7 +29,7 @@ class Looks:
         record = self._tensors.get(id(tensor))
         latest = None if record is None or record() is not tensor else record.latest
         if latest is not None:
-            _, storage, version, _, first, requires_grad, _, _ = latest
+            _, storage, version, _, first, requires_grad, _ = latest
             if requires_grad is not tensor.stop_gradient and tensor._inplace_version() == version:
                 if storage is None:
                     if describe.pointer(tensor) == first:
@@ -59,7 +57,7 @@ class Looks:
         """
         identity = self._identity
         try:
-            first = tensor.data_ptr() or 0
+            first = tensor.data_ptr() or None
             version = tensor._inplace_version()
         except Exception:  # it is not known which of the two cannot be read
             first, version = describe.pointer(tensor), describe.version(tensor)
@@ -83,12 +81,11 @@ class Looks:
                 storage.version = version
             elif storage.version != version:
                 if call is None:
-                    self._note_unseen(storage, record, version)
+                    self._log.note_unseen(storage, record.serial, version, self.site)
                 storage.version = version
             storage.seen_at = self.site
         requires_grad = not tensor.stop_gradient
         node = None
-        leaf = True
         if requires_grad:
             grad_fn = tensor.grad_fn
             if grad_fn is not None:
@@ -96,25 +93,16 @@ class Looks:
                 if name == LEAF_SINK:
                     self._nodes.leaf(grad_fn, record)
                 else:
-                    leaf = False
                     node = self._number(grad_fn, name, call if made else None)
-        record.latest = observation((record, storage, version, seen, first, requires_grad, node, leaf))
+        record.latest = observation((record, storage, version, seen, first, requires_grad, node))
         return record.latest
 
     def _number(self, grad_fn: Any, name: str, call: Call | None) -> int:
         nodes, address = self._nodes, grad_fn.node_ptr()
         if call is None:
-            return nodes.met(grad_fn, name, address).serial
+            return nodes.number(grad_fn, name, address, None)
         alive = [seen.node for seen in call.before]
         known = nodes.at(address)
         if known is not None and known.serial in alive:
             return known.serial  # an input's node lives: the call handed it on, or wrote without being recorded
-        return nodes.made(grad_fn, name, address, call.index, alive).serial
-
-    def _note_unseen(self, storage: StorageRecord, record: TensorRecord, version: int | None) -> None:
-        self.unseen.append(
-            RawUnseenWrite(
-                *(storage.serial, record.serial, storage.version, version, self._clock(), storage.seen_at),
-                *(self.site, self._beside.others()),
-            )
-        )
+        return nodes.number(grad_fn, name, address, call.index, alive)

@@ -6,13 +6,17 @@ that a call made is always a new one, and an address leads to the node that was 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from inplace_magic.capture.log import EACH
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.identity import Observation, StorageRecord, TensorRecord
-from inplace_magic.capture.paddle.traits import LEAF_SINK
+from inplace_magic.capture.paddle.calls import Call
+from inplace_magic.capture.paddle.functions import OpFacts
+from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord
+from inplace_magic.capture.paddle.saves import SAVES, kept_in
+from inplace_magic.capture.paddle.traits import LEAF_SINK, operation_of
 
 SAVED_LIMIT = 4096
 """Bytes up to which a saved tensor is compared unless ``check_values`` asks for all."""
@@ -49,10 +53,6 @@ class NodeRecord:
         """Of a leaf's node: the leaf, which keeps the node alive."""
         self.saved: tuple[Saved, ...] = ()
 
-    def is_held(self) -> bool:
-        """True if it is a leaf's, and the leaf lives."""
-        return self.leaf is not None and self.leaf() is not None
-
 
 class NodeMap:
     """Gives nodes serial numbers.
@@ -70,28 +70,19 @@ class NodeMap:
         self._compared: list[tuple[int, Saved]] = []
         """With the number of the node that keeps it."""
 
-    def made(self, node: Any, name: str, address: int, call: int, alive: Sequence[int | None]) -> NodeRecord:
-        """Return the record of a node that the call which just returned has made; outputs of one call may share it.
+    def number(self, node: Any, name: str, address: int, call: int | None, alive: Sequence[int | None] = ()) -> int:
+        """Return the number of a node.
 
         Args:
             address: where it is.
-            alive: numbers of the inputs' nodes, which are what they were.
+            call: the call that just returned and made it; outputs of one call may share it. None: it was there already.
+            alive: numbers of the nodes of that call's inputs, which are what they were.
         """
         known = self._by_address.get(address)
-        if known is not None and known.call == call:
-            return known
-        record = self._add(name, address, call)
-        self._read_behind(node, record, call, alive)
-        return record
-
-    def met(self, node: Any, name: str, address: int) -> NodeRecord:
-        """Return the record of a node that was there already."""
-        known = self._by_address.get(address)
-        if known is not None and known.name == name:
-            return known
-        record = self._add(name, address, None)
-        self._read_behind(node, record, None, ())
-        return record
+        if known is None or (known.name != name if call is None else known.call != call):
+            known = self._add(name, address, call)
+            self._read_behind(node, known, call, alive)
+        return known.serial
 
     def leaf(self, node: Any, tensor: TensorRecord) -> None:
         """Notes whose gradient the node of a leaf collects."""
@@ -124,7 +115,8 @@ class NodeMap:
                     continue
                 address = other.node_ptr()
                 known = by_address.get(address)
-                if known is None or not (known.serial in alive or known.is_held() or known.name == other.name()):
+                is_leafs = known is not None and known.leaf is not None and known.leaf() is not None
+                if known is None or not (known.serial in alive or is_leafs or known.name == other.name()):
                     name = other.name()
                     known = self._add(name, address, None if name == LEAF_SINK else call)
                     left -= 1
@@ -180,3 +172,80 @@ class NodeMap:
     def at(self, address: int) -> NodeRecord | None:
         """Return the node that was last seen at an address."""
         return self._by_address.get(address)
+
+
+def note_saves(
+    call: Call, nodes: NodeMap, identity: IdentityMap, look: Callable[[Any], Observation], by_ctx: Sequence[Any] = ()
+) -> bool:
+    """Reads from the table what the new nodes of a call keep; False where the table does not know the operation.
+
+    Args:
+        call: the call, which has returned.
+        by_ctx: what the running ``PyLayer.apply`` has kept by ``save_for_backward``.
+    """
+    node = _new_node(call, nodes)
+    if node is None or node.saved:
+        return True
+    if call.facts.operation == "apply":
+        for index, tensor in enumerate(by_ctx):
+            nodes.keep(node, f"saved[{index}]", look(tensor), guarded=False)
+        return True
+    slots = kept_in(call.facts.saves, call.arguments)
+    if slots is None:
+        return False
+    for slot in slots:
+        if slot == "hidden":
+            if call.mutations and _clones_its_input(call.facts):
+                seen = call.before[0]
+                clone = identity.clone_of(seen.layout, call.index)
+                nodes.keep_clone(node, "in0", seen, clone)
+            continue
+        if slot[0] == "o":
+            for seen in call.outputs[int(slot[3:]) :][:1]:
+                nodes.keep(node, slot, seen)
+            continue
+        position = int(slot[2:])
+        for tensor in describe.tensors_in(call.arguments[position : position + 1], []):
+            seen = _as_given(call, tensor) or look(tensor)
+            if call.facts.keeps_as_it_lies or tensor.is_contiguous():
+                nodes.keep(node, slot, seen)
+            else:
+                nodes.keep_clone(node, slot, seen, identity.clone_of(seen.layout, call.index))
+    return True
+
+
+def _clones_its_input(facts: OpFacts) -> bool:
+    """True if the hidden memory is the input as it was: where the form that makes a new tensor keeps its input, and
+    the form in place keeps nothing of the user's."""
+    ordinary = SAVES.get(facts.operation.removesuffix("_"))
+    return facts.saves == ("hidden",) and isinstance(ordinary, tuple) and ordinary == ("in0",)
+
+
+def _new_node(call: Call, nodes: NodeMap) -> NodeRecord | None:
+    """Return the node that a call made and that keeps something; of several, as ``linear`` makes them, the one whose
+    own operation does."""
+    records = nodes.records
+    observed = call.outputs
+    if call.mutations:
+        observed = observed + call.mutations[::EACH]
+    for seen in observed:
+        number = seen.node
+        if number is None or records[number - 1].call != call.index:
+            continue
+        first = records[number - 1]
+        if number == len(records):
+            return first
+        for node in records[number - 1 :]:
+            if node.call == call.index and SAVES.get(operation_of(node.name)):
+                return node
+        return first
+    return None
+
+
+def _as_given(call: Call, tensor: Any) -> Observation | None:
+    """Return an input of a call that wrote nothing, as it was before the call."""
+    if not call.mutations:
+        for given, seen in zip(call.tensors, call.before, strict=True):
+            if given is tensor:
+                return seen
+    return None

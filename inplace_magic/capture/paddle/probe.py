@@ -58,7 +58,7 @@ class Probe:
                 try:
                     call = recorder.open(facts, args, kwargs, _frame(1))
                 except Exception as fault:  # containment: a fault of ours must not keep the user's call from running
-                    recorder.fault("noting a call", fault)
+                    recorder.log.fault("noting a call", fault)
                     call = None
                 finally:
                     probe._inside = False
@@ -66,7 +66,7 @@ class Probe:
                 result = original(*args, **kwargs)
             except BaseException as error:
                 if facts.runs_python:
-                    probe._clear(error)
+                    recorder.log.contained("reading the text of an error", without_our_lines, error)
                 if call is not None:
                     probe._end(call, None, error)
                 traceback = error.__traceback__
@@ -140,17 +140,9 @@ class Probe:
             return
         self._inside = True
         try:
-            note(*what)
-        except Exception as fault:  # containment: what the user asked for comes all the same
-            self._recorder.fault(doing, fault)
+            self._recorder.log.contained(doing, note, *what)
         finally:
             self._inside = False
-
-    def _clear(self, error: BaseException) -> None:
-        try:
-            without_our_lines(error)
-        except Exception as fault:  # containment: the error goes on as it is
-            self._recorder.fault("reading the text of an error", fault)
 
     def _end(self, call: Any, result: Any, error: BaseException | None) -> None:
         recorder = self._recorder
@@ -158,7 +150,7 @@ class Probe:
         try:
             recorder.close(call, result, error)
         except Exception as fault:  # containment: the call has its result, and keeps it
-            recorder.fault("noting what a call did", fault)
+            recorder.log.fault("noting what a call did", fault)
         finally:
             self._inside = False
             recorder.drop(call)

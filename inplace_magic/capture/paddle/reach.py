@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cache
+from types import FrameType
 from typing import Any
 
 import paddle
 
 from inplace_magic.capture.frames import FrameworkFrames
 from inplace_magic.capture.naming.reach import Kinds, met_in
+from inplace_magic.capture.naming.scope import names_in_sight
 from inplace_magic.capture.paddle.identity import IdentityMap
 from inplace_magic.record.names import TensorName
 
@@ -23,10 +25,15 @@ KINDS = Kinds(
 
 
 def read_namespace(
-    namespace: Mapping[str, Any], identity: IdentityMap
+    namespace: Mapping[str, Any] | FrameType, identity: IdentityMap
 ) -> tuple[tuple[TensorName, ...], tuple[str, ...]]:
     """Return every name of every tensor that the watch has met, and the paths of the layers that carry a forward
-    hook."""
+    hook.
+
+    Args:
+        namespace: the names, or the frame in whose sight they are.
+    """
+    namespace = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
     identity.bury()
     names, layers = met_in(namespace, identity.known, KINDS)
     return names, tuple(path for path, layer in layers if getattr(layer, "_forward_post_hooks", None))

@@ -13,33 +13,27 @@ from typing import Any
 
 import paddle
 
-from inplace_magic.capture.beside import Beside
 from inplace_magic.capture.callsite import CallsiteTable
+from inplace_magic.capture.log import Log
 from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.functions import OpFacts, in_positions
-from inplace_magic.capture.paddle.gradients import Backwards, Gradients
+from inplace_magic.capture.paddle.gradients import Gradients
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation
-from inplace_magic.capture.paddle.keeping import note_saves
 from inplace_magic.capture.paddle.looking import Looks
 from inplace_magic.capture.paddle.memory import Memory
-from inplace_magic.capture.paddle.nodes import NodeMap
+from inplace_magic.capture.paddle.nodes import NodeMap, note_saves
 from inplace_magic.capture.paddle.reach import KINDS, PADDLE_FRAMES
 from inplace_magic.capture.paddle.written import READERS, Written, mutation, writes
+from inplace_magic.errors import error_text
+from inplace_magic.record.events import Kind
 from inplace_magic.record.options import WatchOptions
 
 _records_gradients: Callable[[], bool] = getattr(paddle.base.core, "_has_grad", paddle.is_grad_enabled)
 _NONE: tuple[Any, ...] = ()
 _STORAGE_OF = attrgetter("storage")
-
-
-def _has_moved(tensor: Any, written: Written) -> bool:
-    for one, before in written:
-        if one is tensor:
-            return describe.version(tensor) != before
-    return False
 
 
 class Recorder:
@@ -48,20 +42,15 @@ class Recorder:
     def __init__(self, options: WatchOptions) -> None:
         self._options = options
         self.sites = CallsiteTable(PADDLE_FRAMES)
+        self.log = Log()
         self.identity = IdentityMap(self.clock)
         self.nodes = NodeMap(options.check_values)
-        self.beside = Beside()
-        self.looks = Looks(self.identity, self.nodes, self.beside, self.clock)
-        self.gradients = Gradients(self.identity, self.looks.look)
+        self.looks = Looks(self.identity, self.nodes, self.log)
+        self.gradients = Gradients(self.identity, self.nodes, self.log, self.looks.look)
         self.looks.gradient_at = self.gradients.at
-        self.backwards = Backwards(self.identity, self.nodes, self.gradients, self.looks.look)
         self.memory = Memory()
-        self.begun = 0
-        self.calls: list[Call] = []
-        self.forgotten = 0
         self.unknown_saves: dict[str, None] = {}
         """Names of operations that made a node, and of which the table of saves knows nothing."""
-        self.faults: list[str] = []
         self.running: list[Call] = []
         self.kept: list[list[Any]] = []
         """What each running ``PyLayer.apply`` has kept by ``save_for_backward``."""
@@ -73,18 +62,18 @@ class Recorder:
 
     def clock(self) -> int:
         """How many calls have begun."""
-        return self.begun
+        return self.log.begun
 
     def begin_block(self) -> None:
         """The next call is the first of a cell."""
         self.looks.site = None
-        self.beside.begin()
+        self.log.beside.begin()
         self.memory.read(None)
 
     def end_block(self) -> None:
         """The cell has ended."""
         self.memory.read(None)
-        self.beside.end()
+        self.log.beside.end()
         self.identity.bury()
 
     def open(self, facts: OpFacts, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Call:
@@ -92,7 +81,8 @@ class Recorder:
         identity = self.identity
         if identity.deaths:
             identity.bury()
-        if len(self.calls) >= self._options.max_events:
+        log = self.log
+        if len(log.calls) >= self._options.max_events:
             self._forget()
         self._clearing = None
         call = Call()
@@ -104,13 +94,13 @@ class Recorder:
         call.site = self._note_site(frame)
         look = self.looks.look_in_step if facts.steps else self.looks.look
         call.before = [look(tensor) for tensor in tensors]
-        call.index = self.begun  # a call without tensors counts only if it turns out to give one, see close()
+        call.index = log.begun  # a call without tensors counts only if it turns out to give one, see close()
         if tensors:
-            self.begun += 1
+            log.begun += 1
         call.parent = self.running[-1].index if self.running else None
         call.sequence = self.nodes.sequence
         call.grad_enabled = _records_gradients()
-        call.old = call.dropped = None
+        call.old = None
         call.targets = call.unmoved = _NONE
         if facts.predicts_write:
             if tensors:
@@ -118,8 +108,9 @@ class Recorder:
                 seen = call.before[0]
                 call.old = describe.content(seen.layout, seen.pointer, self._value_bytes)
             reader = READERS.get(facts.operation)
-            if reader is not None:
-                call.dropped = reader(args)
+            dropped = None if reader is None else reader(args)
+            if dropped is not None:
+                log.dropped[call.index] = dropped
         elif facts.statistics:
             if len(args) > 5 and args[5] is False:
                 call.unmoved = describe.tensors_in([args[position] for position in facts.statistics], [])
@@ -131,7 +122,7 @@ class Recorder:
             self.holdings.note(frame, call.index, call.site, tensors, writes=False)
         if facts.runs_backward:
             self.nodes.compare_values(call.index)
-            self.backwards.begin(call, args)
+            self.gradients.begin(call, args)
         self.running.append(call)
         self.memory.read(call.index)
         return call
@@ -148,34 +139,41 @@ class Recorder:
         if not call.tensors:
             if not produced:
                 return
-            call.index = self.begun
-            self.begun += 1
-        call.error = None if error is None else describe.error_text(error)
-        written = writes(call, produced, identity)
+            call.index = self.log.begun
+            self.log.begun += 1
+        written = writes(call, produced, identity, raised=error is not None)
         call.outputs, fresh, shared = self._outputs(call, produced, written)
-        call.mutations = [
-            mutation(call, tensor, before, self._after(call, tensor, before), self._value_bytes)
-            for tensor, before in written
-        ]
+        call.mutations = []
+        for tensor, before in written:
+            after = self._after(call, tensor, before)
+            call.mutations += mutation(call, tensor, before, after, self._value_bytes)
         if facts.runs_backward:
-            self.backwards.end(call, error)
+            self.gradients.end(call, error)
         elif error is None and call.grad_enabled:
             by_ctx = self.kept[-1] if self.kept and facts.operation == "apply" else ()
             if not note_saves(call, self.nodes, identity, self.looks.look, by_ctx):
                 self.unknown_saves[facts.name] = None
+        kind: Kind
         if facts.metadata_only:
             if call.tensors:
                 self.looks.observe(call.tensors[0], call)
-            call.kind = "metadata"
+            kind = "metadata"
         elif written or (error is not None and call.targets):
-            call.kind = "in-place"
+            kind = "in-place"
         elif fresh:
-            call.kind = "ordinary"
+            kind = "ordinary"
         elif shared:
-            call.kind = "view"
+            kind = "view"
         else:
-            call.kind = "query"
-        self.calls.append(call)
+            kind = "query"
+        text = None if error is None else error_text(error)
+        counts = len(call.before), len(call.outputs)
+        self.log.calls.append(
+            (
+                *(call.index, facts, kind, call.site, text, call.parent, call.grad_enabled, call.sequence, *counts),
+                *(*call.before, *call.outputs, *call.mutations),
+            )
+        )
         if call.parent is not None:
             self.memory.read(call.parent)
 
@@ -203,50 +201,39 @@ class Recorder:
         """
         if self.identity.deaths:
             self.identity.bury()
-        write = self.gradients.cleared(leaf, zeroed=zeroed)
-        if write is None:
+        seen = self.gradients.cleared(leaf, zeroed=zeroed)
+        if seen is None:
             return
-        place = id(frame), frame.f_lasti, self.begun
-        if self._clearing == place and self.calls:
-            self.calls[-1].mutations.append(write)
+        log, write = self.log, (seen, seen.version, None, None, None)
+        place = id(frame), frame.f_lasti, log.begun
+        if self._clearing == place and log.calls:
+            log.calls[-1] += write
             return
-        call = Call()
-        call.facts, call.index, call.kind, call.error = facts, self.begun, "in-place", None
-        self.begun += 1
-        call.site = self._note_site(frame)
-        call.before, call.outputs, call.mutations = [], [], [write]
-        call.parent = self.running[-1].index if self.running else None
-        call.sequence, call.grad_enabled = self.nodes.sequence, _records_gradients()
-        self.calls.append(call)
-        self._clearing = id(frame), frame.f_lasti, self.begun
-
-    def fault(self, doing: str, fault: Exception) -> None:
-        """Notes a fault of our own, once per kind."""
-        line = (
-            f"inplace_magic failed while {doing} ({type(fault).__name__}: {fault}); the cell was not affected. Please "
-            "report it."
-        )
-        if line not in self.faults:
-            self.faults.append(line)
+        parent, index = self.running[-1].index if self.running else None, log.begun
+        log.begun += 1
+        site = self._note_site(frame)
+        grad = _records_gradients(), self.nodes.sequence
+        log.calls.append((index, facts, "in-place", site, None, parent, *grad, 0, 0, *write))
+        self._clearing = id(frame), frame.f_lasti, log.begun
 
     def look_once_more(self) -> None:
         """Notes, between calls, what died and what was written unseen since the last call."""
         self.identity.bury()
         self.looks.site = None
-        self.nodes.compare_values(self.begun)
+        self.nodes.compare_values(self.log.begun)
         self.gradients.settle()
 
     def _forget(self) -> None:
-        half = self._options.max_events // 2
-        self.forgotten += len(self.calls) - half
-        del self.calls[:-half]
-        self.memory.forget(self.calls[0].index)
+        log, half = self.log, self._options.max_events // 2
+        log.forgotten += len(log.calls) - half
+        del log.calls[:-half]
+        self.memory.forget(log.calls[0][0])
 
     def _note_site(self, frame: FrameType) -> int | None:
         site = self.sites.note(frame)
         if site is not None and site >= self._places_met:
             self._places_met = site + 1
-            self.passing_names.look(frame, self.begun, site)
+            self.passing_names.look(frame, self.log.begun, site)
         self.looks.site = site
         return site
 
@@ -254,11 +241,11 @@ class Recorder:
         """Return the outputs; whether one has memory of its own, and whether one shares an input's."""
         found: list[Observation] = []
         fresh = shared = False
-        inputs = set(map(id, call.tensors))
+        inputs, moved = set(map(id, call.tensors)), {id(tensor): before for tensor, before in written}
         storages = set(map(_STORAGE_OF, call.before))
         for tensor in produced:
             given = id(tensor) in inputs
-            if given and not _has_moved(tensor, written):
+            if given and (id(tensor) not in moved or describe.version(tensor) == moved[id(tensor)]):
                 shared = True  # it is what it was, but for its values
                 found.append(self.looks.look(tensor))
                 continue

@@ -10,8 +10,6 @@ from typing import Any
 import paddle
 
 from inplace_magic.capture import forks
-from inplace_magic.capture.naming.scope import names_in_sight
-from inplace_magic.capture.paddle import describe
 from inplace_magic.capture.paddle.freeze import frozen_trace
 from inplace_magic.capture.paddle.probe import Probe
 from inplace_magic.capture.paddle.reach import read_namespace
@@ -19,9 +17,7 @@ from inplace_magic.capture.paddle.recorder import Recorder
 from inplace_magic.capture.paddle.refusals import refusal_of
 from inplace_magic.capture.paddle.spots import NOTHING, put_on, spots, take_off, wardrobe_of
 from inplace_magic.record import blindness
-from inplace_magic.record.names import TensorName
 from inplace_magic.record.options import WatchOptions
-from inplace_magic.record.refusal import Refusal
 from inplace_magic.record.trace import Trace
 from inplace_magic.source.places import Sources
 
@@ -45,15 +41,18 @@ class PaddleSession:
         self.active = False
         self._forked = False
 
+    refusal_of = staticmethod(refusal_of)
+    """What Paddle has refused about writing in place by an error of that text."""
+
     @property
     def recorded(self) -> int:
         """How many calls were recorded so far."""
-        return self._recorder.clock()
+        return self._recorder.log.begun
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What of ours failed so far, and was contained."""
-        return tuple(self._recorder.faults)
+        return tuple(self._recorder.log.faults)
 
     def start(
         self, root: FrameType | None, cell_globals: Mapping[str, Any] | None = None, root_file: str | None = None
@@ -64,7 +63,7 @@ class PaddleSession:
         self._probe = Probe(self._recorder)
         self._wardrobe = wardrobe_of(spots())
         self.active = True
-        forks.begins(self)
+        forks.WATCHES.add(self)
         try:
             put_on(self._wardrobe, self._probe.stand_in)
         except BaseException:  # an interrupt must not leave half of them on
@@ -84,11 +83,8 @@ class PaddleSession:
             self._probe.silent = True
             self.active = False
         self._probe = None
-        forks.ends(self)
-        try:
-            self._recorder.end_block()
-        except Exception as fault:  # containment: the cell is over, and its result stands
-            self._recorder.fault("ending the block", fault)
+        forks.WATCHES.discard(self)
+        self._recorder.log.contained("ending the block", self._recorder.end_block)
 
     def abandon(self) -> None:
         """In a forked child: the stand-ins are silent from now on, and off."""
@@ -99,38 +95,25 @@ class PaddleSession:
             self._probe = None
             self.active = False
 
-    def refused(self, error: BaseException) -> tuple[str, Refusal | None]:
-        """Return the text of an error, and what Paddle has refused by it about writing in place."""
-        text = describe.error_text(error)
-        return text, refusal_of(text)
-
     def let_go(self) -> None:
         """The watch is over: lets go of its weak references to the user's tensors."""
         for record in self._recorder.identity.tensors.values():
             record.latest = None  # it leads back to the record
         self._recorder.identity.tensors.clear()
         self._recorder.nodes.records.clear()
-        self._recorder.calls.clear()
+        self._recorder.log.calls.clear()
 
     def trace(self, *, sources: Sources, namespace: Mapping[str, Any] | FrameType) -> Trace:
         """Return the record of the watch so far, while the stand-ins are off."""
         nothing = Trace(level="calls", framework="paddle", framework_version=paddle.__version__)
         if self._forked:
             return replace(nothing, blindness=(blindness.FORKED,))
-        recorder = self._recorder
-        names: tuple[TensorName, ...] = ()
-        hooked: tuple[str, ...] = ()
-        try:
-            known = names_in_sight(namespace) if isinstance(namespace, FrameType) else namespace
-            names, hooked = read_namespace(known, recorder.identity)
-        except Exception as fault:  # containment: without names the rest is still worth telling
-            recorder.fault("reading the names of tensors", fault)
+        recorder, contained = self._recorder, self._recorder.log.contained
+        read = contained("reading the names of tensors", read_namespace, namespace, recorder.identity)
+        names, hooked = read or ((), ())
         unseen = [blindness.INSIDE_PADDLE_CALLS, blindness.OTHER_THREADS]
         other_level = {"ops": blindness.NO_OPS_OF_PADDLE, "writes": blindness.NO_WRITES_OF_PADDLE}
         if self.options.level in other_level:
             unseen.insert(0, other_level[self.options.level])
-        try:
-            return replace(frozen_trace(recorder, self.options, sources, names, unseen), hooked_modules=hooked)
-        except Exception as fault:  # containment: the block's own result must not change because of its record
-            recorder.fault("making the record readable", fault)
-            return replace(nothing, faults=tuple(recorder.faults))
+        made = contained("making the record readable", frozen_trace, recorder, self.options, sources, names, unseen)
+        return replace(nothing, faults=self.faults) if made is None else replace(made, hooked_modules=hooked)

@@ -36,6 +36,7 @@ _METHODS = (
     *(f"__{name}__" for name in ("gt", "ge", "lt", "le", "eq", "ne")),
     "set_value",
 )
+_CLEARS = ("clear_gradient", "clear_gradient", "clears")
 _OP_MODULES = ("paddle._C_ops", "paddle._legacy_C_ops")
 _IN_C = "paddle.base.libpaddle"
 _MISSING = object()
@@ -90,15 +91,17 @@ def wardrobe_of(found: tuple[Spot, ...]) -> Wardrobe:
     """How spots are put on; of the same ones, which most watches have, it is kept."""
     global _last
     if _last is None or _last[0] is not found:
-        in_modules = [spot for spot in found if spot.kind == "function" and type(vars(spot.holder)) is dict]
         modules: dict[int, tuple[dict[str, Any], dict[str, Any]]] = {}
-        for spot in in_modules:
-            modules.setdefault(id(spot.holder), (vars(spot.holder), {}))[1][spot.name] = spot.original
         functions: dict[int, Spot] = {}
-        for spot in in_modules:
-            functions.setdefault(id(spot.original), spot)
-        others = tuple(spot for spot in found if spot.kind != "function" or type(vars(spot.holder)) is not dict)
-        _last = found, Wardrobe(tuple(modules.values()), functions, others)
+        others = []
+        for spot in found:
+            names = vars(spot.holder)
+            if spot.kind == "function" and type(names) is dict:
+                modules.setdefault(id(spot.holder), (names, {}))[1][spot.name] = spot.original
+                functions.setdefault(id(spot.original), spot)
+            else:
+                others.append(spot)
+        _last = found, Wardrobe(tuple(modules.values()), functions, tuple(others))
     return _last[1]
 
 
@@ -164,16 +167,9 @@ def _methods() -> Iterator[Spot]:
     for name in _METHODS:
         if name in own:
             yield Spot(paddle.Tensor, name, own[name], facts_of(name, "Tensor"))
-    yield Spot(paddle.Tensor, "data", own["data"], facts_of("data =", "Tensor"), "setter")
-    yield Spot(paddle.Tensor, "grad", own["grad"], facts_of("grad", "Tensor"), "reads")
-    if "clear_gradient" in own:
-        facts = facts_of("clear_gradient", "Tensor")
-        yield Spot(paddle.Tensor, "clear_gradient", own["clear_gradient"], facts, "clears")
+    for name, known_as, kind in (("data", "data =", "setter"), ("grad", "grad", "reads"), _CLEARS):
+        if name in own:
+            yield Spot(paddle.Tensor, name, own[name], facts_of(known_as, "Tensor"), kind)
     yield Spot(PyLayer, "apply", vars(PyLayer).get("apply", _MISSING), facts_of("apply"), "apply")
-    yield Spot(
-        PyLayerContext,
-        "save_for_backward",
-        vars(PyLayerContext)["save_for_backward"],
-        facts_of("save_for_backward"),
-        "saves",
-    )
+    saves = "save_for_backward"
+    yield Spot(PyLayerContext, saves, vars(PyLayerContext)[saves], facts_of(saves), "saves")

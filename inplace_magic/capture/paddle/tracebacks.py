@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import os
 import re
-from types import TracebackType
 
-from inplace_magic.errors import chained
+from inplace_magic.errors import without_entries
 
 _PROBE = os.path.join(os.path.dirname(__file__), "probe.py")
 _LINE = re.compile(rf"^ *{re.escape(_PROBE)}\(\d+\): \w+\n", re.MULTILINE)
@@ -34,20 +33,4 @@ def without_our_lines(error: BaseException) -> None:
 
 def without_stand_ins(error: BaseException) -> None:
     """Takes the entries of stand-ins out of the traceback of an error, and of all errors that it came from."""
-    for one in chained(error):
-        first = _below(one.__traceback__)
-        if first is not one.__traceback__:
-            one.__traceback__ = first
-        entry = first
-        while entry is not None:
-            following = _below(entry.tb_next)
-            if following is not entry.tb_next:
-                entry.tb_next = following
-            entry = following
-
-
-def _below(entry: TracebackType | None) -> TracebackType | None:
-    """Return the first entry from there on that is no stand-in's."""
-    while entry is not None and entry.tb_frame.f_code.co_filename == _PROBE:
-        entry = entry.tb_next
-    return entry
+    without_entries(error, lambda entry: entry.tb_next if entry.tb_frame.f_code.co_filename == _PROBE else entry)

@@ -8,7 +8,7 @@ from typing import Any
 from inplace_magic.capture.elements.dropped import MOST, Reader, by_item, converted
 from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call, RawMutation
+from inplace_magic.capture.paddle.calls import Call
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord
 from inplace_magic.record.events import Dropped, Number
 
@@ -17,12 +17,12 @@ Written = list[tuple[Any, int | None]]
 _NONE: Written = []
 
 
-def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Written:
+def writes(call: Call, produced: Sequence[Any], identity: IdentityMap, *, raised: bool) -> Written:
     """Return the inputs that the call wrote, each memory once: those whose version moved, and those that it handed back
     as an operation that writes, or that are known to be written, without moving it.
 
     Args:
-        call: the call, which has returned.
+        call: the call, which has returned, or raised.
     """
     facts = call.facts
     if facts.runs_python:
@@ -46,7 +46,7 @@ def writes(call: Call, produced: Sequence[Any], identity: IdentityMap) -> Writte
             tensor = _announced(call, storage, tensor, identity)
         found.append((tensor, seen.version))
     unmoved = call.unmoved
-    if facts.predicts_write and call.error is None and len(found) < len(call.tensors):
+    if facts.predicts_write and not raised and len(found) < len(call.tensors):
         if len(produced) == 1 and produced[0] is call.tensors[0]:
             unmoved = produced
         else:
@@ -72,14 +72,13 @@ def _announced(call: Call, storage: StorageRecord, tensor: Any, identity: Identi
     return tensor
 
 
-def mutation(call: Call, tensor: Any, before: int | None, after: Observation, limit: int) -> RawMutation:
-    """Return the record of a write.
+def mutation(call: Call, tensor: Any, before: int | None, after: Observation, limit: int) -> tuple[Any, ...]:
+    """Return the entries of a write, as :data:`.capture.log.EACH` has them.
 
     Args:
         limit: bytes up to which its values are kept.
     """
-    announced = bool(call.targets) and tensor is call.targets[0]
-    old = call.old if announced else None
+    old = call.old if call.targets and tensor is call.targets[0] else None
     if old is not None:
         was, now = call.before[0].layout, after.layout
         if was is not now and was.dtype != now.dtype:
@@ -89,7 +88,7 @@ def mutation(call: Call, tensor: Any, before: int | None, after: Observation, li
     if call.facts.sets_item and len(call.arguments) > 1:
         was = call.before[0].layout
         region = basic_index_region(was.shape, was.strides, was.offset, call.arguments[1])
-    return RawMutation(after, before, old, new, region, call.dropped if announced else None)
+    return after, before, old, new, region
 
 
 def _values(tensor: Any) -> tuple[Number, ...] | None:

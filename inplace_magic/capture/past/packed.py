@@ -10,69 +10,40 @@ from __future__ import annotations
 
 import marshal
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter, lt
-from typing import Any, NamedTuple
+from typing import Any
 
-from inplace_magic.capture.graph.node_records import NodeRecord, saved_by
 from inplace_magic.capture.identity import IdentityMap
 from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, Log, RawCall
 from inplace_magic.capture.nodes import NodeMap
-from inplace_magic.capture.records import Observation, StorageRecord
-from inplace_magic.record.filled import filled
+from inplace_magic.capture.records import NodeRecord, Observation, StorageRecord, saved_by
 
 PLAIN = 2
 """The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""
 
 
-_tuple: Any = tuple.__new__
-"""Makes a named tuple; its own constructor is a function of Python's that does the same."""
+STORAGE = attrgetter("serial", "nbytes", "device", "born", "ended", "born_op", "ended_op", "foreign", "resizes")
+"""What is kept of a storage, as a row."""
+_NODE = attrgetter("serial", "name", "sequence", "next", "call", "variable", "ended", "changed")
 
 
-class Past(NamedTuple):
-    """A storage or a counter of which the serial number alone is known still."""
-
-    serial: int
-
-
-@dataclass(slots=True)
-class PastStorage:
-    """A storage that died."""
-
-    serial: int
-    nbytes: int
-    device: Any
-    born: int | None
-    ended: int | None
-    born_op: int | None
-    ended_op: int | None
-    foreign: bool
-    resizes: tuple[Any, ...]
+def node_row(record: NodeRecord) -> tuple[Any, ...]:
+    """Return what is kept of an autograd node: :data:`_NODE`, and of each saved tensor its name, serial numbers of the
+    tensor, storage and counter, version, layout, and whether there is a digest."""
+    saved = [
+        (
+            *(slot, tensor, None if storage is None else storage.serial),
+            *(None if counter is None else counter.serial, version, layout, digest is not None),
+        )
+        for slot, tensor, storage, counter, version, layout, digest in (saved_by(record) if record.saved else ())
+    ]
+    return *_NODE(record), saved
 
 
-@dataclass(slots=True)
-class PastNode:
-    """An autograd node that died."""
-
-    serial: int
-    name: str
-    sequence: int | None
-    call: int | None
-    variable: int | None
-    ended: int | None
-    next: tuple[int | None, ...]
-    changed: dict[str, list[int]] | None
-    saved: tuple[Any, ...]
-
-
-_storage, _node = filled(PastStorage), filled(PastNode)
-
-
-def once_each(found: Iterable[Any], number: str) -> list[Any]:
+def once_each(found: Iterable[Any], numbered: Callable[[Any], Any]) -> list[Any]:
     """What is packed and what is not, by its number and in that order. An interrupt that struck while it was packed
     may have left a few twice."""
-    numbered = attrgetter(number)
     listed = [*found]
     numbers = [*map(numbered, listed)]
     if all(map(lt, numbers, numbers[1:])):
@@ -140,7 +111,7 @@ class Packed:
             found = places[id(seen)] = len(observations)
             record, storage, version, layout, *others = seen
             known, shape = None if storage is None else storage.serial, number(layout, len(numbers))
-            observations.append((record.serial, record.counter.serial, record.key, known, version, shape, *others))
+            observations.append((shape, record.serial, version, known, record.counter.serial, record.key, *others))
             return found
 
         rows: list[Any] = []
@@ -159,55 +130,37 @@ class Packed:
             rows.append(row)
         return marshal.dumps((rows, observations), PLAIN)
 
-    def storages(self) -> Iterator[PastStorage]:
-        """Yield the storages."""
+    def storages(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the storages, as :data:`STORAGE` gives them."""
         objects = self.objects
         for packed, _ in self.storage_blocks:
             for serial, nbytes, device, *others in marshal.loads(packed):
-                yield _storage(serial, nbytes, objects[device], *others)
+                yield serial, nbytes, objects[device], *others
 
     def _packed_storages(self, records: Iterable[StorageRecord]) -> bytes:
         numbers = self._numbers
-        number = numbers.setdefault
         rows = [
-            (
-                *(r.serial, r.nbytes, number(r.device, len(numbers)), r.born, r.ended, r.born_op, r.ended_op),
-                *(r.foreign, r.resizes),
-            )
-            for r in records
+            (serial, nbytes, numbers.setdefault(device, len(numbers)), *others)
+            for serial, nbytes, device, *others in map(STORAGE, records)
         ]
         return marshal.dumps(rows, PLAIN)
 
-    def nodes(self) -> Iterator[PastNode]:
-        """Yield the autograd nodes."""
+    def nodes(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the autograd nodes, as :func:`node_row` gives them."""
         objects = self.objects
         for packed, _ in self.node_blocks:
             for serial, name, *others, saved in marshal.loads(packed):
-                entries: list[Any] = []
-                for slot, tensor, storage, counter, version, layout, digest in saved:
-                    entries += (
-                        *(objects[slot], tensor, None if storage is None else _tuple(Past, (storage,))),
-                        *(None if counter is None else _tuple(Past, (counter,)), version, objects[layout], digest),
-                    )
-                yield _node(serial, objects[name], *others, tuple(entries))
+                entries = [(objects[slot], *kept, objects[layout], has) for slot, *kept, layout, has in saved]
+                yield serial, objects[name], *others, entries
 
     def _packed_nodes(self, records: Iterable[NodeRecord]) -> bytes:
         numbers = self._numbers
         number = numbers.setdefault
         rows = []
-        for r in records:
-            saved = [
-                (
-                    *(number(slot, len(numbers)), tensor, None if storage is None else storage.serial),
-                    *(None if counter is None else counter.serial, version),
-                    *(number(layout, len(numbers)), None if digest is None else 0),
-                )
-                for slot, tensor, storage, counter, version, layout, digest in (saved_by(r) if r.saved else ())
+        for serial, name, *others, saved in map(node_row, records):
+            entries = [
+                (number(slot, len(numbers)), *kept, number(layout, len(numbers)), has)
+                for slot, *kept, layout, has in saved
             ]
-            rows.append(
-                (
-                    *(r.serial, number(r.name, len(numbers)), r.sequence, r.call, r.variable, r.ended, r.next),
-                    *(r.changed, saved),
-                )
-            )
+            rows.append((serial, number(name, len(numbers)), *others, entries))
         return marshal.dumps(rows, PLAIN)

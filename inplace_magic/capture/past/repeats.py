@@ -139,10 +139,13 @@ class Repeats:
         self._observer.site = self._site
         self.more += 1
 
-    def wrote(self, tensor: Any) -> bool:
-        """True if a call that raised had written, as one does that an interrupt follows."""
+    def failed(self, tensor: Any) -> bool:
+        """True if such a call raised and had done nothing; one that an interrupt follows had written, and is noted."""
         self.inside, record = False, self._record
-        return record is not None and record.latest is not None and tensor._version != record.latest[VERSION]
+        if record is None or record.latest is None or tensor._version == record.latest[VERSION]:
+            return True
+        self.passed()
+        return False
 
     def settle(self) -> None:
         """Writes down in the last row for how many calls it stands, before something else is looked at."""

@@ -136,7 +136,7 @@ class Aside:
             away.absence.begin()
             self._changed()
         except Exception as fault:  # containment: then the work is watched as any other
-            self._recorder.fault("stepping aside", fault)
+            self._recorder.log.fault("stepping aside", fault)
             self.end(token)
             return False
         except BaseException:  # interrupted half way
@@ -164,7 +164,7 @@ class Aside:
             try:
                 self._come_back(away)
             except Exception as fault:  # containment: the rest of the block runs unwatched, and that is said
-                self._recorder.fault("coming back", fault)
+                self._recorder.log.fault("coming back", fault)
             except BaseException:  # interrupted: finish, then let the interrupt through
                 self._come_back(away)
                 raise
@@ -182,52 +182,44 @@ class Aside:
 
     def open(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType | None) -> OpenCall | None:
         """Notes the work as a call that is about to run."""
+        return self._recorder.log.contained("opening a call", self._opened, work, args, kwargs, frame)
+
+    def _opened(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType | None) -> OpenCall | None:
         recorder = self._recorder
-        try:
-            with recorder.alone, torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
-                if type(args) not in (tuple, list):
-                    args = ()
-                site = recorder.sites.note(frame)
-                recorder.log.not_seen[work.sentence, work.name, site] = None
-                if work.facts is None or not self._records:
-                    return None
-                recorder.look_at_moved(site)
-                call = recorder.open(work.facts, tuple(args), kwargs or {}, frame)
-                call.unseen = len(recorder.log.unseen)
-                return call
-        except RecursionError:
-            recorder.log.no_room = True
-        except Exception as fault:  # containment: whatever fails in here, the work runs
-            recorder.fault("opening a call", fault)
-        return None
+        with recorder.alone, torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+            site = recorder.sites.note(frame)
+            recorder.log.not_seen[work.sentence, work.name, site] = None
+            if work.facts is None or not self._records:
+                return None
+            recorder.look_at_moved(site)
+            given = tuple(args) if type(args) in (tuple, list) else ()
+            call = recorder.open(work.facts, given, kwargs or {}, frame)
+            call.unseen = len(recorder.log.unseen)
+            return call
 
     def count(self, work: Work, frame: FrameType) -> None:
         """Notes once more that such work runs, which is no call and for which the watch need not step aside."""
-        log = self._recorder.log
-        try:
-            with torch._C.DisableTorchFunction():
-                key = work.sentence, work.name, self._recorder.sites.note(frame)
-                log.not_seen[key] = (log.not_seen.get(key) or 0) + 1
-        except RecursionError:
-            log.no_room = True
-        except Exception as fault:  # containment: whatever fails in here, the work runs
-            self._recorder.fault("counting what is not watched", fault)
+        self._recorder.log.contained("counting what is not watched", self._count, work, frame)
+
+    def _count(self, work: Work, frame: FrameType) -> None:
+        not_seen = self._recorder.log.not_seen
+        with torch._C.DisableTorchFunction():
+            key = work.sentence, work.name, self._recorder.sites.note(frame)
+            not_seen[key] = (not_seen.get(key) or 0) + 1
 
     def close(self, call: OpenCall | None, result: Any, error: BaseException | None) -> None:
         """Notes how it ended, and which of the tensors met so far it wrote."""
         if call is None:
             return
-        recorder = self._recorder
         try:
-            with recorder.alone, torch._C.DisableTorchFunction():
-                recorder.add_moved(call)
-                recorder.close(call, result, error)
-        except RecursionError:
-            recorder.log.no_room = True
-        except Exception as fault:  # containment: the user's result or error goes through unchanged
-            recorder.fault("closing a call", fault)
+            self._recorder.log.contained("closing a call", self._closed, call, result, error)
         finally:
-            recorder.drop(call)
+            self._recorder.drop(call)
+
+    def _closed(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
+        with self._recorder.alone, torch._C.DisableTorchFunction():
+            self._recorder.add_moved(call)
+            self._recorder.close(call, result, error)
 
 
 WATCHING: dict[int, Aside] = {}

@@ -178,9 +178,3 @@ def close_for(aside: Aside) -> None:
             if each is aside:
                 del WATCHING[thread]
     hang()
-
-
-def ours() -> list[str]:
-    """Return the doors that are ours now."""
-    found = [f"{place.door.module}.{place.door.name}" for place in _PLACES if place.is_ours]
-    return [*found, *(["a finder in sys.meta_path"] if _LATE in sys.meta_path else [])]

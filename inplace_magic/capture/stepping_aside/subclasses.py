@@ -29,7 +29,7 @@ def _existing() -> Iterator[str]:
 
     tensor: type = torch.Tensor
     for each in _below(tensor):
-        if each.__module__.partition(".")[0] != "torch" and "__new__" not in set(_names_in_bodies(each, tensor)):
+        if each.__module__.partition(".")[0] != "torch" and each.__new__ is tensor.__new__:
             yield each.__name__
 
 
@@ -38,14 +38,6 @@ def _below(cls: type) -> Iterator[type]:
     for each in cls.__subclasses__():
         yield each
         yield from _below(each)
-
-
-def _names_in_bodies(cls: type, last: type) -> Iterator[str]:
-    """Yield the names in the bodies of a class and of those it inherits from, down to another one."""
-    for each in cls.__mro__:
-        if each is last:
-            return
-        yield from vars(each)
 
 
 def _defined(source: str) -> dict[str, bool]:

@@ -37,7 +37,8 @@ is_functional: Callable[[torch.Tensor], bool] = getattr(torch, "_is_functional_t
 """Whether it is a wrapper by which PyTorch functionalizes. If the function vanishes: one that was asked for its storage
 refuses to grow."""
 _storage_address: Callable[[torch.Tensor], int | None] = getattr(torch._C, "_storage_address", lambda tensor: None)
-_users: Callable[[int], int] = getattr(torch._C, "_storage_Use_Count", lambda storage: 2)
+users_of_storage: Callable[[int], int] = getattr(torch._C, "_storage_Use_Count", lambda storage: 2)
+"""How many tensors have a storage, by its address, where it has no Python object. If it vanishes: never one alone."""
 is_wrapped: Callable[[torch.Tensor], bool] = getattr(
     getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", lambda tensor: False
 )
@@ -98,11 +99,6 @@ def address_of_storage(tensor: torch.Tensor) -> int | None:
     if type(tensor) not in PLAIN_TYPES or tensor.layout is not _STRIDED or tensor.device.type not in WITH_STORAGES:
         return None
     return None if is_functional(tensor) or is_wrapped(tensor) else attempt(lambda: _storage_address(tensor))
-
-
-def has_one_user(storage: int) -> bool:
-    """True if one tensor alone has a storage that has no Python object. If ``_storage_Use_Count`` vanishes: never."""
-    return _users(storage) == 1
 
 
 def _storage_of_values(tensor: torch.Tensor) -> Any:
@@ -204,12 +200,6 @@ def gradient(tensor: torch.Tensor) -> torch.Tensor | None:
 def requires_grad(tensor: torch.Tensor) -> bool:
     """True if autograd follows the tensor."""
     return tensor.requires_grad if type(tensor) in PLAIN_TYPES else bool(_carefully(tensor, "requires_grad"))
-
-
-def error_text(error: BaseException) -> str:
-    """``RuntimeError: text``; an exception whose text cannot be had is told by its type alone."""
-    text = attempt(lambda: str(error))
-    return f"{type(error).__name__}: {text}" if text is not None else type(error).__name__
 
 
 def in_backward() -> bool:

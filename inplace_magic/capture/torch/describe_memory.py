@@ -9,18 +9,8 @@ from typing import Any
 
 import torch
 
-from inplace_magic.capture.torch.describe import (
-    NO_SUBCLASS_CODE,
-    PLAIN_TYPES,
-    WITH_STORAGES,
-    Wrapped,
-    attempt,
-    has_own_sizes,
-    is_functional,
-    is_wrapped,
-    layout,
-    storage,
-)
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe import PLAIN_TYPES, WITH_STORAGES, Wrapped, is_functional, is_wrapped
 from inplace_magic.capture.torch.layouts import Layout
 from inplace_magic.record.events import Number
 
@@ -62,8 +52,8 @@ def pointer(tensor: torch.Tensor) -> int | None:
             if Wrapped.seen and is_wrapped(tensor) and not is_functional(tensor):
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
-        with NO_SUBCLASS_CODE():
-            if not (has_own_sizes(type(tensor)) and tensor.device.type in WITH_STORAGES):
+        with describe.NO_SUBCLASS_CODE():
+            if not (describe.has_own_sizes(type(tensor)) and tensor.device.type in WITH_STORAGES):
                 return None
             return _shared_address(tensor) if _shares_lazily(tensor) else tensor.data_ptr()
     except Exception:  # sparse, functorch and fake tensors have none
@@ -98,10 +88,10 @@ def values(tensor: torch.Tensor, seen: Layout, limit: int, *, passing: bool = Fa
     if seen.numel is None or seen.numel > limit or type(tensor) not in PLAIN_TYPES:
         return None
     try:
-        now = seen if _looks_like(tensor, seen) else layout(tensor)
+        now = seen if _looks_like(tensor, seen) else describe.layout(tensor)
         if passing:
             return tensor.tolist() if tensor.is_cpu and now.numel is not None and now.numel <= limit else None
-        untyped = storage(tensor)
+        untyped = describe.storage(tensor)
         if untyped is None or now.numel is None or now.numel > limit:
             return None
         if now.letter is not None and not tensor.is_neg():
@@ -190,13 +180,13 @@ def is_pinned(untyped: Any) -> bool:
 def _address_by_tensor(untyped: Any) -> int | None:
     """As ``untyped.data_ptr()``, which makes a copy-on-write storage real: a tensor on it can be asked without. If
     ``_DisableTorchDispatch`` vanishes: the address is unknown."""
-    with NO_SUBCLASS_CODE(), torch._C._DisableTorchDispatch():
+    with describe.NO_SUBCLASS_CODE(), torch._C._DisableTorchDispatch():
         return pointer(torch.empty(0, dtype=torch.uint8, device=untyped.device).set_(untyped))
 
 
 def storage_size(untyped: Any) -> int | None:
     """Bytes of a storage now; None where they are symbolic."""
-    nbytes = attempt(untyped.nbytes)
+    nbytes = describe.attempt(untyped.nbytes)
     return nbytes if type(nbytes) is int else None
 
 
@@ -209,4 +199,5 @@ def storage_facts(untyped: Any) -> tuple[int, torch.device | None, bool]:
             nbytes = 0
         return nbytes, untyped.device, untyped.resizable() is not False
     except Exception:  # as in `attempt`, which costs more; this runs for every new storage
-        return storage_size(untyped) or 0, attempt(lambda: untyped.device), attempt(untyped.resizable) is not False
+        resizable = describe.attempt(untyped.resizable) is not False
+        return storage_size(untyped) or 0, describe.attempt(lambda: untyped.device), resizable

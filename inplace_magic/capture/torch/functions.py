@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
+import types
 from collections.abc import Callable
-from types import (
-    BuiltinFunctionType,
-    ClassMethodDescriptorType,
-    CodeType,
-    FunctionType,
-    MethodDescriptorType,
-    MethodWrapperType,
-    WrapperDescriptorType,
-)
+from types import CodeType, FunctionType, MethodDescriptorType
 from typing import Any
 
 import torch
@@ -95,7 +88,7 @@ class FunctionFacts:
         self.uncounted = uncounted_writes(func, bare)
         self.asks_value = bare == VALUE
         self.asks = (self.asks_value or bare in QUESTIONS) and isinstance(
-            func, (MethodDescriptorType, BuiltinFunctionType)
+            func, (MethodDescriptorType, types.BuiltinFunctionType)
         )
         self.dropped = READERS.get(bare) if hasattr(func, "__objclass__") or type(func) in _BUILT_IN else None
         self.repeats = (
@@ -235,6 +228,7 @@ def _display_name(func: Any, attribute: str, bare: str) -> str:
 
 
 _BUILT_IN = (
-    *(BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType, ClassMethodDescriptorType),
+    *(types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType),
+    *(MethodDescriptorType, types.ClassMethodDescriptorType),
     *(torch._ops.OpOverload, torch._ops.OpOverloadPacket, torch._ops.HigherOrderOperator),
 )

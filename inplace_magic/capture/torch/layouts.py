@@ -6,24 +6,11 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 _LETTERS = {torch.float32: b"f", torch.float64: b"d", torch.int64: b"q", torch.int32: b"i", torch.bool: b"?"}
-
-
-class Readable(NamedTuple):
-    """A layout as fields of ``TensorMetadata``."""
-
-    shape: tuple[int, ...] | None
-    strides: tuple[int, ...] | None
-    offset: int | None
-    dtype: str
-    device: str
-    nbytes: int | None
-    is_view: bool
-    cls: str
 
 
 class Layout:
@@ -56,9 +43,9 @@ class Layout:
         """The letter of ``struct`` for its elements, where they lie in CPU memory one after the other."""
 
     @cached_property
-    def readable(self) -> Readable:
-        """The same as it stands in a trace."""
-        return Readable(
+    def readable(self) -> tuple[Any, ...]:
+        """The same as it stands in a trace: shape, strides, offset, dtype, device, bytes, whether a view, class."""
+        return (
             None if self.shape is None else tuple(self.shape),
             self.strides,
             self.offset,

@@ -41,16 +41,13 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
 
 def named(path: str, module: torch.nn.Module) -> ModuleName:
     """Return a module as the record has it."""
-    return ModuleName(path, type(module).__name__, defining_class(module) if _runs(module) else "")
+    runs = type(module).forward is not torch.nn.Module.forward
+    return ModuleName(path, type(module).__name__, defining_class(module) if runs else "")
 
 
 def defining_class(module: torch.nn.Module) -> str:
     """Name of the class that defines its ``forward``; ``Module`` where Python does not tell it."""
     return class_in(str(getattr(type(module).forward, "__qualname__", "forward")))
-
-
-def _runs(module: torch.nn.Module) -> bool:
-    return type(module).forward is not torch.nn.Module.forward
 
 
 _MOST = 1_000
@@ -97,17 +94,12 @@ def _made_by(owner: type, rest: str, sources: Sources) -> Callsite | None:
     values = [
         node.value
         for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and any([_is_attribute(target, me, steps[0][0]) for target in node.targets])
+        if isinstance(node, ast.Assign) and f"{me}.{steps[0][0]}" in map(ast.unparse, node.targets)
     ]
     node: ast.expr | None = values[0] if len(values) == 1 else None
     for name, number in steps[1:]:
         node = _entry(node, number) if not name else None
     return sources.place_of(code, node) if isinstance(node, ast.Call) else None
-
-
-def _is_attribute(target: ast.expr, owner: str, name: str) -> bool:
-    mine = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == owner
-    return mine and isinstance(target, ast.Attribute) and target.attr == name
 
 
 def _entry(node: ast.expr | None, number: str) -> ast.expr | None:

@@ -1,15 +1,21 @@
-"""What an aten operator's schema says, cached by operator, and the one thing that a dispatch mode must repair."""
+"""Aten operators at level ``ops``: what a schema says, cached by operator, the one thing that a dispatch mode must
+repair, and what each operator read, wrote and gave."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 
+from inplace_magic.capture.log import ACCESSES
+from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import describe, describe_memory
-from inplace_magic.capture.torch.arguments import tensors_in
+from inplace_magic.capture.torch.arguments import WITHOUT_TENSORS, Keywords, tensors_in
+from inplace_magic.record import blindness
+
+_PLAIN_TYPES = describe.PLAIN_TYPES
 
 
 class OpFacts:
@@ -101,6 +107,17 @@ def op_facts_of(func: Any) -> OpFacts:
     return facts
 
 
+def looked_at(
+    func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[OpFacts | None, Sequence[VersionBefore]]:
+    """Return the operator's facts, and the versions that it may have to be helped to move."""
+    facts = op_facts_of(func)
+    if not facts.written_lists:
+        return facts, ()
+    with torch._C.DisableTorchFunction():  # our own reads are no calls of the user's
+        return facts, versions_of_lists(facts, args, kwargs)
+
+
 def versions_of_lists(facts: OpFacts, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[VersionBefore]:
     """Return the tensors that an operator writes as members of lists, with their versions; none for most operators."""
     return [
@@ -125,3 +142,86 @@ def restore_versions(before: Iterable[VersionBefore]) -> None:
     unmoved = [tensor for tensor, version in before if describe.version(tensor) == version]
     for tensor in unmoved:  # one that is in the list twice is counted twice
         torch.autograd.graph.increment_version(tensor)
+
+
+class OpRecorder:
+    """Bills operators to the calls that a recorder has open."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._running = recorder.running
+        self._log = recorder.log
+        self._identity = recorder.identity
+        self._meter = recorder.meter
+        self._repeats = recorder.repeats
+        self._deaths, self._node_deaths = recorder.identity.deaths, recorder.nodes.deaths
+
+    def begins(self) -> None:
+        """What an accelerator's memory is from here on is billed to the operator that is about to run."""
+        with self._recorder.alone:
+            running = self._running.here()
+            if running or not self._repeats.inside:
+                self._meter.read(running[-1].index if running else None, self._log.op_count)
+
+    def not_seen(self, func: Any) -> None:
+        """Notes a higher-order operator under the innermost open call."""
+        running = self._running.here()
+        site = running[-1].site if running else None
+        self._log.not_seen[blindness.HIGHER_ORDER, f"torch.ops.higher_order.{func.name()}", site] = None
+
+    def ended(
+        self,
+        facts: OpFacts | None,
+        args: tuple[Any, ...],
+        kwargs: Keywords,
+        result: Any,
+        counted: Sequence[VersionBefore],
+    ) -> None:
+        """Notes an aten operator that ran under the innermost open call."""
+        if self._deaths or self._node_deaths:
+            self._recorder.bury()
+        if counted:
+            restore_versions(counted)
+        if facts is None:
+            return
+        open_calls = self._running.here()
+        if self._repeats.inside and not open_calls:
+            return
+        running = open_calls[-1] if open_calls else None
+        call = running.index if running is not None else None
+        in_backward = running is not None and running.facts.runs_backward
+        # What backward's operators read may be older than the watch; a forward operator's unknown input was made by
+        # the call itself, below the dispatcher (`torch.tensor` does).
+        given = None if in_backward else call
+        identity = self._identity
+        known = identity.tensors
+        serial = identity.serial_inside
+        written = facts.written_positions
+        row: list[Any] = [facts.name, call, in_backward, 0]
+        for position, value in enumerate(args):
+            kind = type(value)
+            if kind in _PLAIN_TYPES:
+                record = known.get(id(value))
+                number = serial(value, given) if record is None else record.serial
+                row.append(~number if position in written else number)
+            elif kind not in WITHOUT_TENSORS:
+                for tensor in tensors_in((value,), []):
+                    row.append(~serial(tensor, given) if position in written else serial(tensor, given))
+        for name, value in kwargs.items() if kwargs else ():
+            for tensor in tensors_in((value,), []):
+                row.append(~serial(tensor, given) if name in facts.written_names else serial(tensor, given))
+        row[ACCESSES] = len(row)
+        number = identity.op = self._log.op_count
+        try:
+            if type(result) in _PLAIN_TYPES:
+                record = known.get(id(result))
+                row.append(serial(result, call) if record is None else record.serial)
+            elif result is not None:
+                row += [serial(tensor, call) for tensor in tensors_in((result,), [])]
+        finally:
+            identity.op = None
+        if facts.may_resize:
+            for tensor in tensors_in((args, kwargs.values()), []):
+                identity.look_at_size(tensor, call, number)
+        self._log.ops.append(tuple(row))
+        identity.ops = number + 1

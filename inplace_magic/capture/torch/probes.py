@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -11,20 +11,13 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from inplace_magic.capture.log import Faults
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.running import OpenCall
 from inplace_magic.capture.torch.callers import Callers, PassOn, call_plainly, past_overrides
 from inplace_magic.capture.torch.describe import tracing
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of, without_override_check
-from inplace_magic.capture.torch.op_recorder import OpRecorder
-from inplace_magic.capture.torch.ops import (
-    OpFacts,
-    VersionBefore,
-    as_in_inference_mode,
-    counting_its_writes,
-    op_facts_of,
-    versions_of_lists,
-)
+from inplace_magic.capture.torch.ops import OpRecorder, as_in_inference_mode, counting_its_writes, looked_at
 from inplace_magic.capture.torch.questions import Questions
 from inplace_magic.capture.torch.tracebacks import OURS, without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
@@ -65,8 +58,8 @@ class CallProbe(TorchFunctionMode):
         self._recorder = recorder
         self._backward_depth = 0
         self._callers = Callers()
-        self._questions = Questions(recorder)
-        self._repeats = recorder.repeats
+        self._contained = recorder.log.contained
+        self._noted, self._repeats = Questions(recorder).noted, recorder.repeats
 
     def __torch_function__(
         self,
@@ -87,10 +80,13 @@ class CallProbe(TorchFunctionMode):
             frame: FrameType | None = sys._getframe(1)
         except ValueError:  # on a thread of the engine's, from C++
             frame = None
-        if known is not None and known.asks and not kwargs and self._is_noted(known, args, frame):
-            return func(*args)
+        repeated = None
+        if known is not None and (known.asks or known.repeats) and not kwargs and not self._backward_depth:
+            if known.asks and len(args) == 1 and self._contained("noting a call", self._noted, known, args[0], frame):
+                return func(*args)
+            if known.repeats:
+                repeated = self._contained("looking at a repeated call", self._repeats.again, known, args, frame)
         kwargs = kwargs or {}
-        repeated = known is not None and known.repeats and not kwargs and self._is_repeated(known, args, frame)
         if repeated:
             facts, call, pass_on = known, None, self._callers.like(frame, None)
         else:
@@ -103,7 +99,7 @@ class CallProbe(TorchFunctionMode):
             else:
                 result = pass_on(func, args, kwargs)
         except BaseException as error:
-            if repeated and not self._has_passed(args[0]):  # recorded now, since it did nothing
+            if repeated and self._contained("noting a repeated call", self._repeats.failed, args[0]):
                 _, call, _ = self._open(func, args, kwargs, facts, frame)
             if call is not None:
                 self._close(call, None, error)
@@ -115,42 +111,8 @@ class CallProbe(TorchFunctionMode):
         if call is not None:
             self._close(call, result, None)
         elif repeated:
-            self._has_passed(None)
+            self._contained("noting a repeated call", self._repeats.passed)
         return result
-
-    def _is_noted(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
-        """True if the call was a question that is noted by now."""
-        try:
-            if len(args) != 1 or self._backward_depth:
-                return False
-            return self._questions.noted(facts, args[0], frame)
-        except RecursionError:
-            self._recorder.log.no_room = True
-        except Exception as fault:  # containment: it is recorded as any other call, or not at all
-            self._recorder.fault("noting a call", fault)
-        return False
-
-    def _is_repeated(self, facts: FunctionFacts, args: tuple[Any, ...], frame: FrameType | None) -> bool:
-        """True if the call is one more of those in a row that one record stands for."""
-        try:
-            return not self._backward_depth and self._repeats.again(facts, args, frame)
-        except RecursionError:
-            self._recorder.log.no_room = True
-        except Exception as fault:  # containment: it is recorded as any other call, or not at all
-            self._recorder.fault("looking at a repeated call", fault)
-        return False
-
-    def _has_passed(self, failed: Any) -> bool:
-        """Notes that such a call ran, and says so; of one that raised, unless it had written nothing."""
-        try:
-            if failed is not None and not self._repeats.wrote(failed):
-                return False
-            self._repeats.passed()
-        except RecursionError:
-            self._recorder.log.no_room = True
-        except Exception as fault:  # containment: the user's result or error goes through unchanged
-            self._recorder.fault("noting a repeated call", fault)
-        return True
 
     def _open(
         self,
@@ -174,7 +136,7 @@ class CallProbe(TorchFunctionMode):
             self._recorder.log.no_room = True
             return facts, None, pass_on
         except Exception as fault:  # containment: whatever fails in here, the user's call runs
-            self._recorder.fault("opening a call", fault)
+            self._recorder.log.fault("opening a call", fault)
             return facts, None, pass_on
 
     def _close(self, call: OpenCall, result: Any, error: BaseException | None) -> None:
@@ -184,7 +146,7 @@ class CallProbe(TorchFunctionMode):
         except RecursionError:
             self._recorder.log.no_room = True
         except Exception as fault:  # containment: the user's result or error goes through unchanged
-            self._recorder.fault("closing a call", fault)
+            self._recorder.log.fault("closing a call", fault)
         finally:
             self._recorder.drop(call)
 
@@ -222,6 +184,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
         self._recorder = recorder
         self._ops = OpRecorder(recorder)
+        self._contained = recorder.log.contained
 
     def __torch_dispatch__(
         self,
@@ -236,13 +199,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         if not plain and isinstance(func, torch._ops.HigherOrderOperator):
             return self._pass_on(func, args, kwargs)
         if not self._recorder.meter.idle:
-            try:
-                with self._recorder.alone:
-                    self._ops.begins()
-            except RecursionError:
-                self._recorder.log.no_room = True
-            except Exception as fault:  # containment, as above
-                self._recorder.fault("reading memory", fault)
+            self._contained("reading memory", self._ops.begins)
         ours = None  # our function mode, below a backward: off as torch has it off within its handler
         try:
             modes = _function_modes()
@@ -252,7 +209,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     ours = top  # first: an interrupt strikes as a function returns
                     _pop_function_mode()
                     modes -= 1
-            facts, counted = self._looked_at(func, args, kwargs)
+            facts, counted = self._contained("looking at an op", looked_at, func, args, kwargs) or (None, ())
             if facts is not None and facts.views_below and plain and _in_inference_mode():
                 with as_in_inference_mode():
                     if facts.is_composite:
@@ -273,34 +230,15 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
             except RecursionError:
                 self._recorder.log.no_room = True
             except Exception as fault:  # containment, as above
-                self._recorder.fault("recording an op", fault)
+                self._recorder.log.fault("recording an op", fault)
             return result
         finally:
             if ours is not None:
                 _push_function_mode(ours)
 
-    def _looked_at(
-        self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> tuple[OpFacts | None, Sequence[VersionBefore]]:
-        """Return the operator's facts, and the versions that it may have to be helped to move."""
-        try:
-            facts = op_facts_of(func)
-            if not facts.written_lists:
-                return facts, ()
-            with torch._C.DisableTorchFunction():  # as below
-                return facts, versions_of_lists(facts, args, kwargs)
-        except RecursionError:
-            self._recorder.log.no_room = True
-        except Exception as fault:  # containment, as above
-            self._recorder.fault("looking at an op", fault)
-        return None, ()
-
     def _pass_on(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs a higher-order operator, which is no aten operator and has no schema."""
-        try:
-            self._ops.not_seen(func)
-        except Exception as fault:  # containment, as above
-            self._recorder.fault("recording an op", fault)
+        self._contained("recording an op", self._ops.not_seen, func)
         return func(*args, **kwargs)
 
 
@@ -309,7 +247,8 @@ OURS.update(
         CallProbe.__torch_function__.__code__,
         CallProbe._with_user_code_seen.__code__,
         OpProbe.__torch_dispatch__.__code__,
-        OpProbe._looked_at.__code__,
+        looked_at.__code__,
+        Faults.contained.__code__,
         OpProbe._pass_on.__code__,
     )
 )

@@ -75,8 +75,3 @@ class _Substitution:
 
 _SUBSTITUTION = _Substitution()
 begin, end = _SUBSTITUTION.begin, _SUBSTITUTION.end
-
-
-def is_substituted() -> bool:
-    """True if ``torch.utils.swap_tensors`` is ours just now."""
-    return isinstance(getattr(torch.utils.swap_tensors, "__globals__", {}).get("weakref"), _WithoutOurs)

@@ -22,7 +22,7 @@ from types import CodeType, TracebackType
 import torch
 
 from inplace_magic.capture.torch.callers import OVERRIDES, is_stand_in
-from inplace_magic.errors import chained
+from inplace_magic.errors import without_entries
 
 OURS: set[CodeType] = set()
 """Code of ours that stands between the user's and torch's; the modes put theirs here."""
@@ -32,36 +32,20 @@ _WRAPPERS = tuple(os.path.join("torch", *name.split("/")) for name in ("_compile
 
 def without_detours(error: BaseException) -> None:
     """Takes those pairs of entries out of the traceback of an error, and of all errors that it came from."""
-    for one in chained(error):
-        first = _shortened(one.__traceback__)
-        if first is not one.__traceback__:
-            one.__traceback__ = first
+    without_entries(error, _beyond_detour)
 
 
-def _shortened(first: TracebackType | None) -> TracebackType | None:
-    while first is not None and (end := _detour(first)) is not None:
-        first = end
-    entry = first
-    while entry is not None:
-        following = entry.tb_next
-        if following is not None and (end := _detour(following)) is not None:
-            entry.tb_next = end
-        else:
-            entry = following
-    return first
-
-
-def _detour(entry: TracebackType) -> TracebackType | None:
+def _beyond_detour(entry: TracebackType) -> TracebackType:
     """Return the entry of the function's second run, where its first one and the override machinery come right before
     it. With a mode or a subclass of the user's, the entry of its handler stands between."""
     passed_on = entry.tb_next
     again = passed_on.tb_next if passed_on is not None else None
     if passed_on is None or again is None:
-        return None
+        return entry
     code = passed_on.tb_frame.f_code
     if code.co_filename != OVERRIDES or code.co_name != "handle_torch_function":
-        return None
-    return again if again.tb_frame.f_code is entry.tb_frame.f_code else None
+        return entry
+    return again if again.tb_frame.f_code is entry.tb_frame.f_code else entry
 
 
 def without_our_frames(traceback: TracebackType | None) -> TracebackType | None:

@@ -101,7 +101,7 @@ def uncounted_writes(func: Any, bare: str) -> Callable[[Arguments, Keywords], Un
     except TypeError:  # it cannot be hashed, so it is none of torch's
         return None
     if of_python:
-        return _first
+        return lambda args, kwargs: Uncounted(list(args[:1]))
     if isinstance(func, torch._ops.OpOverload):
         func = func.overloadpacket
         bare = func.__name__
@@ -149,10 +149,6 @@ def _takes_tensors(schema: Any) -> bool:
         return bool(torch._C._dispatch_has_kernel(name))
     except RuntimeError:  # the dispatcher does not have it
         return False
-
-
-def _first(args: Arguments, kwargs: Keywords) -> Uncounted:
-    return Uncounted(list(args[:1]))
 
 
 def _number(tensor: Any) -> Any:

@@ -6,7 +6,6 @@ dtype cannot hold, and a source that is taken in order where it has the shape of
 
 from __future__ import annotations
 
-import ast
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -15,9 +14,8 @@ from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Severity
-from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
-from inplace_magic.language import N_, spelled
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Dropped, Mutation
 
 _LATEST = 32
@@ -156,32 +154,6 @@ def _read_back(story: Story, call: CallEvent, mutation: Mutation) -> tuple[CallE
     return None, False
 
 
-def accumulated(write: Written) -> Fix | None:
-    """``count.index_put_((i,), count.new_tensor(1), accumulate=True)`` for ``count[i] += 1``."""
-    statement, call, listing = write.statement, write.call, write.listing
-    if call is None or not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, (ast.Add, ast.Sub)):
-        return None
-    target = statement.target
-    if not isinstance(target, ast.Subscript) or "\n" in listing.text(statement):
-        return None
-    entries = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
-    path, metas = listing.text(target.value), call.inputs
-    added = write.story.calls.get(call.index - 1)
-    if len(metas) != len(entries) + 2 or added is None or not added.does("adds") or len(added.inputs) > 2:
-        return None  # an index that is no tensor, or values computed on the way
-    value, sign = listing.text(statement.value), "-" if isinstance(statement.op, ast.Sub) else ""
-    if sign and not isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)):
-        value = f"({value})"
-    if len(added.inputs) == 1:
-        value = spelled("{path}.new_tensor({value})").format(path=path, value=sign + value)
-    elif added.inputs[1].dtype == metas[0].dtype:
-        value = f"{sign}{value}"
-    else:
-        return None
-    index = ", ".join(listing.text(entry) for entry in entries) + ("," if len(entries) == 1 else "")
-    return write.rewritten(f"{path}.index_put_(({index}), {value}, accumulate=True)")
-
-
 def source_in_order(story: Story) -> Iterator[Found]:
     """Yield each write of masked places from a source of the tensor's own shape."""
     for call in story.doing("takes in order"):
@@ -195,7 +167,7 @@ RULES = rules_of(
         "index-repeats",
         "silent",
         index_repeats,
-        Calls(write="line", origin="read"),
+        Calls(read="", origin="read"),
         message=N_(
             "{line} loses {count} of {all} updates: its index repeats elements of {tensor}, and an assignment keeps "
             "one value for each. PyTorch gives no error."
@@ -205,13 +177,11 @@ RULES = rules_of(
             "index, values)`. To count, `torch.bincount(index)`."
         ),
         nameless=N_("the tensor"),
-        ways=(accumulated,),
     ),
     Row(
         "source-in-order",
         "warning",
         source_in_order,
-        Calls(write="line"),
         message=N_(
             "{line} fills the masked places of {tensor} with the first elements of its source, one after "
             "the other, not with the elements at the same places. PyTorch gives no error."
@@ -223,7 +193,7 @@ RULES = rules_of(
         "values-cut-off",
         "silent",
         values_cut_off,
-        Calls(write="line", origin="maker"),
+        Calls(origin="maker"),
         nameless=N_("the tensor"),
     ),
 )

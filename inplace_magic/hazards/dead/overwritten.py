@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
@@ -17,11 +17,6 @@ _Write = tuple[CallEvent, Mutation]
 
 _Reach = dict[object, set[int]]
 """The parameters that one line, and the runs of a function that one line began, went over."""
-
-
-def _is_wider(reach: _Reach, one: Callsite, other: Callsite) -> bool:
-    """True if the second line went over all that the first one wrote, and over more."""
-    return reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)]
 
 
 def overwritten_unread(story: Story) -> Iterator[Found]:
@@ -89,7 +84,7 @@ def _is_mistaken(story: Story, reach: _Reach, earlier: _Write, second: CallEvent
     if one is None or other is None:
         return False
     loaded = first.does("assigns")
-    wide = _is_wider(reach, one, other) or _by_its_maker(story, *earlier)
+    wide = reach[one] < reach[other] or reach[_run(one)] < reach[_run(other)] or _by_its_maker(story, *earlier)
     if loaded and not second.does("assigns") and _run(one) != _run(other):
         wide = wide or reach[one] < reach[_run(other)]
     covers = reach[one] == reach[other] or _matrices(story, reach[one]) <= reach[other]
@@ -159,7 +154,7 @@ RULES = rules_of(
         "overwritten-unread",
         "warning",
         overwritten_unread,
-        Calls(write="line", origin="earlier"),
+        Calls(origin="earlier"),
         message=N_(
             "{line} overwrote {tensor} before anything read the values that {earlier} wrote, so those values "
             "are lost. PyTorch gives no error."

@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -23,6 +23,7 @@ from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.out_of_place import assigned_back, receiver
+from inplace_magic.source.spots import spot_of
 from inplace_magic.source.variables import mentions
 
 
@@ -182,14 +183,11 @@ def _name_bound(site: Callsite) -> str | None:
 
 def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     """True if the innermost loop around a line binds the name, and nothing below the line reads it."""
-    listing = whole_listing(story.trace, site)
-    statement = listing.statement_at(site) if listing is not None else None
-    if listing is None or statement is None:
+    spot = spot_of(story.trace, site)
+    loop = spot.loops[0] if spot is not None and spot.loops else None
+    if spot is None or not isinstance(loop, ast.For) or not mentions(loop.target, name):
         return False
-    loop = listing.loop_around(statement)
-    if not isinstance(loop, ast.For) or not mentions(loop.target, name):
-        return False
-    nodes, end = ast.walk(listing.scope_of(statement)), statement.end_lineno or statement.lineno
+    nodes, end = ast.walk(spot.scope), spot.statement.end_lineno or spot.statement.lineno
     loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
     return all(node.id != name or node.lineno <= end for node in loads)
 
@@ -199,7 +197,7 @@ RULES = rules_of(
         "write-lost",
         "silent",
         write_lost,
-        Calls(write="line", origin="made"),
+        Calls(origin="made"),
         message=N_(
             "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
             "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."
@@ -215,7 +213,6 @@ RULES = rules_of(
         "result-thrown-away",
         "silent",
         result_thrown_away,
-        Calls(write="line"),
         message=N_(
             "{line} makes a new tensor that nothing uses: `{operation}` leaves {tensor} unchanged. PyTorch "
             "gives no error."
@@ -229,7 +226,6 @@ RULES = rules_of(
         "rebound-lost",
         "silent",
         rebound_lost,
-        Calls(write="line"),
         message=N_(
             "{line} binds the loop variable `{name}` to another tensor, which nothing reads: an assignment to a name "
             "writes nothing, so the tensors that the loop goes through keep their values. PyTorch gives no error."

@@ -13,10 +13,9 @@ from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes import clone, history, new_tensor, reorder, where_kept
-from inplace_magic.hazards.fixes.inplace_false import flag_set_above, flag_turned_off
-from inplace_magic.hazards.fixes.paper import said_of
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, written
+from inplace_magic.hazards.fixes import clone, history, new_tensor, of_origin, reorder
+from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, said_of, text_at, written
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
@@ -66,38 +65,17 @@ def _both_names(write: Written) -> Fix | None:
 
 def _value_given(write: Written) -> Fix | None:
     """The writing expression gives a new tensor, wherever it stands."""
-    text = write.text_at(write.site)
+    text = text_at(write.story, write.site)
     return text.replaced(new_value(text.listing, text.node)) if text is not None else None
 
 
 def _parts_copied(write: Written) -> Fix | None:
     """``[part.clone() for part in x.split(2)]`` where several views of one tensor were made."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     sentence = _("Copy the parts where they are made: each is then a tensor of its own, which may be written.")
     if text is None:
         return None
     return text.replaced(f"[part.clone() for part in {text.listing.text(text.node)}]", None, sentence)
-
-
-def _list_copied(write: Written) -> Fix | None:
-    """``xs = [each.clone() for each in xs]`` above a ``torch._foreach_`` call that writes the list ``xs``."""
-    node = write.statement.value if isinstance(write.statement, ast.Expr) else None
-    name = path_text(node.args[0]) if isinstance(node, ast.Call) and node.args else None
-    if write.call is None or not write.call.does("of lists") or name is None or not name.isidentifier():
-        return None
-    text = write.listing.text(write.statement)
-    return write.fix(write.listing.replace(write.statement, f"{name} = [each.clone() for each in {name}]", text))
-
-
-def _operator_out_of_place(write: Written) -> Fix | None:
-    """``operator.add`` for ``operator.iadd``."""
-    for node in ast.walk(write.statement):
-        if isinstance(node, ast.Attribute) and path_text(node.value) == "operator" and node.attr in _TWINS:
-            return write.substituted([(node, f"operator.{_TWINS[node.attr]}")])
-    return None
-
-
-_TWINS = {f"i{name}": name for name in ("add", "sub", "mul", "truediv", "pow", "matmul")}
 
 
 def _saved_copied(write: Written) -> Fix | None:
@@ -114,18 +92,15 @@ def _saved_copied(write: Written) -> Fix | None:
 
 def _result_copied(write: Written) -> Fix | None:
     """What the saving line gave is copied before it gets its name: the name is then written, and not what was saved."""
-    text = write.text_at(write.hazard.saved)
+    text = text_at(write.story, write.hazard.saved)
     return text.copied(None, _("Copy what the saving line gives: the write then goes into the copy.")) if text else None
 
 
 WAYS: tuple[Callable[[Written], Fix | None], ...] = (
-    _operator_out_of_place,
     flag_turned_off,
-    flag_set_above,
     new_tensor.made_out_of_place,
     _both_names,
     _value_given,
-    _list_copied,
     new_tensor.cloned_first,
     clone.in_the_same_statement,
     clone.where_it_was_saved,
@@ -135,7 +110,7 @@ WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     _parts_copied,
     clone.where_it_was_made,
     clone.at_the_second_name,
-    where_kept.where_it_was_kept,
+    of_origin.where_it_was_kept,
     reorder.reordered,
     new_tensor.from_the_hook,
 )

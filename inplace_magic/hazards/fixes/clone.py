@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of
+from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of, text_at
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import is_no_tensor, operands_of, path_text
 from inplace_magic.source.listing import Listing, listing_of
 from inplace_magic.source.out_of_place import chain_base, cloned
 
@@ -99,22 +99,10 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
     if not inputs:
         gave = any(meta.storage == saved.storage for meta in call.outputs)
         return node if gave and len(call.outputs) == 1 else None
-    given = operands(node, method=call.does("method"))
+    given = [each for each in operands_of(node, method=call.does("method")) if not is_no_tensor(each)]
     if len(inputs) != 1 or len(given) != len(call.inputs):
         return None
     return given[call.inputs.index(inputs[0])]
-
-
-def operands(node: ast.expr, *, method: bool) -> list[ast.expr]:
-    """Return what a call, or an operator, is given as tensors: no ``2``, ``-1`` or ``"mean"``."""
-    listed: list[ast.expr] = []
-    if isinstance(node, ast.BinOp):
-        listed = [node.left, node.right]
-    elif isinstance(node, ast.Call):
-        receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
-        listed = [*receiver, *node.args]
-    bare = ((each.operand if isinstance(each, ast.UnaryOp) else each, each) for each in listed)
-    return [each for inner, each in bare if not isinstance(inner, (ast.Constant, ast.Starred))]
 
 
 def in_the_same_statement(write: Written) -> Fix | None:
@@ -162,7 +150,7 @@ def where_it_is_handed(write: Written) -> Fix | None:
 
 def where_it_was_made(write: Written) -> Fix | None:
     """``x.expand(3, 4).clone()``: the origin of the written tensor gives memory of its own."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     made = _last_call_at(write, write.hazard.origin)
     price = sum(each.nbytes or 0 for each in made.outputs) if made is not None else None  # a part may be written
     return copied_as_given(write, text, price or write.nbytes) if text is not None else None

@@ -7,12 +7,11 @@ calls. Of several in one ``Sequential`` it is the one whose turn it was.
 from __future__ import annotations
 
 import ast
-from itertools import takewhile
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.target import Fix, Written, above
+from inplace_magic.hazards.fixes.target import Fix, Written, text_at
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import InplaceModule
@@ -35,23 +34,13 @@ def flag_turned_off(write: Written) -> Fix | None:
     if site.direct:
         return write.fix(not_in_place(write.listing, write.expression), write.nbytes)
     sentence = advice(write.story, write.hazard)
-    maker = write.text_at(_one_line_that_makes(_writing(write.story, call)))
+    maker = text_at(write.story, _one_line_that_makes(_writing(write.story, call)))
     edit = not_in_place(maker.listing, maker.node) if maker is not None else None
     if maker is not None and edit is not None:
         in_sight = maker.listing is write.listing and not write.hazard.raised
         # The diff shows the line; the finding's own sentence also tells what to do where the write is meant.
         return Fix(maker.site, maker.listing, (edit,), write.nbytes, "" if in_sight else sentence)
     return write.fix(_in_the_module(write), write.nbytes, sentence if write.hazard.raised else "")
-
-
-def flag_set_above(write: Written) -> Fix | None:
-    """``model[2].inplace = False`` above the line that runs a module; None where the line has no name for it."""
-    found = _writing(write.story, write.call) if write.call is not None and not write.site.direct else []
-    path = _called(write.expression)
-    if len(found) != 1 or path is None or not found[0].path.startswith(path):
-        return None
-    line = f"{write.listing.indent(write.statement)}{found[0].path}.inplace = False"
-    return write.fix(above(write.statement, line), None, advice(write.story, write.hazard))
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -108,41 +97,14 @@ def _in_the_module(write: Written) -> Edit | None:
     listing = write.listing
     if not listing.whole:
         return None
-    makers = [node for node in _made_in(listing.tree, write) if _flag(node)]
-    if len(makers) > 1:
-        makers = _of_the_called_one(write)
-    return not_in_place(listing, makers[0]) if len(makers) == 1 and _flag(makers[0]) else None
-
-
-def _of_the_called_one(write: Written) -> list[ast.Call]:
-    """Of several modules, those made in the assignment to what the line calls: ``self.relu`` in ``self.relu(x)``."""
-    values = write.listing.values_of(_called(write.expression))
-    if len(values) != 1:
-        return []
-    value = values[0]
-    found = [node for node in _made_in(value, write) if _flag(node)]
-    in_turn = isinstance(value, ast.Call) and (path_text(value.func) or "").endswith("Sequential")
-    return _by_turn(write, value) if len(found) > 1 and isinstance(value, ast.Call) and in_turn else found
+    calls = (node for node in listing.nodes if isinstance(node, ast.Call))
+    makers = [call for call in calls if _makes(call, write) and _flag(call)]
+    return not_in_place(listing, makers[0]) if len(makers) == 1 else None
 
 
 def _called(node: ast.AST | None) -> str | None:
     """``self.relu`` of ``self.relu(x)``."""
     return path_text(node.func) if isinstance(node, ast.Call) else None
-
-
-def _by_turn(write: Written, sequential: ast.Call) -> list[ast.Call]:
-    """Return the module of a plain ``nn.Sequential(…)`` whose turn it was when the write came."""
-    turns = [arg for arg in sequential.args if isinstance(arg, ast.Call) and _makes(arg, write)]
-    wrote = write.call
-    if wrote is None or len(_made_in(sequential, write)) != len(turns):
-        return []  # some of them are nested, or made in a loop
-    before = takewhile(lambda call: call.callsite == wrote.callsite, reversed(write.story.trace.calls[: wrote.index]))
-    turn = sum(call.name == wrote.name for call in before)
-    return turns[turn : turn + 1]
-
-
-def _made_in(tree: ast.AST, write: Written) -> list[ast.Call]:
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, write)]
 
 
 def _makes(node: ast.Call, write: Written) -> bool:

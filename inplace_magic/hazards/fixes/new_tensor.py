@@ -14,9 +14,9 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, written
-from inplace_magic.language import _, spelled
+from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.out_of_place import chain_base, new_value, out_of_place, receiver, seen_by_autograd
+from inplace_magic.source.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
 from inplace_magic.source.variables import mentions, variables_bound
 
 
@@ -111,38 +111,6 @@ def is_array(write: Written) -> bool:
     """True if the line writes an array on a tensor's memory: it does so by no call of torch."""
     named = (write.path in foreign.names for foreign in write.story.trace.foreign if write.path is not None)
     return write.call is None and (write.hazard.call is None or any(named))
-
-
-def new_gradient(write: Written) -> Fix | None:
-    """A hook, or ``backward``, gives a new gradient instead of writing the one that it was handed."""
-    listing, statement = write.listing, write.statement
-    given = _given_by_lambda(write)
-    scope = listing.scope_of(statement)
-    if given is not None or not isinstance(statement, ast.Expr) or not isinstance(scope, ast.FunctionDef):
-        return given
-    returns = any(isinstance(node, (ast.Return, ast.Yield)) for node in ast.walk(scope))
-    name = path_text(chain_base(statement.value))
-    if returns or scope.body[-1] is not statement or write.site.parameters != (name,):
-        return None
-    value = new_value(listing, statement.value) or _zeros(write, statement.value)
-    return write.rewritten(f"return {value}" if value is not None else None, write.nbytes)
-
-
-def _given_by_lambda(write: Written) -> Fix | None:
-    """``lambda grad: grad * 0.1`` for ``lambda grad: grad.mul_(0.1)``."""
-    node = write.expression
-    scope = write.listing.parents.get(node) if node is not None else None
-    if node is None or not isinstance(scope, ast.Lambda) or write.site.parameters != (path_text(chain_base(node)),):
-        return None
-    return _given(write, node)
-
-
-def _zeros(write: Written, call: ast.expr) -> str | None:
-    """``torch.zeros_like(grad)`` for ``grad.zero_()``; None for another call, and where `torch` is not imported."""
-    imports = (entry for entry in write.listing.nodes if isinstance(entry, ast.Import))
-    known = any(alias.name == spelled("torch") and alias.asname is None for entry in imports for alias in entry.names)
-    name = path_text(chain_base(call)) if receiver(call, "zero_") is not None else None
-    return spelled(f"torch.zeros_like({name})") if known and name is not None else None
 
 
 def new_value_returned(write: Written) -> Fix | None:

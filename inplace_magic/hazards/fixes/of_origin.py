@@ -1,14 +1,14 @@
-"""A copy where the second reference was taken: at the finding's origin, where the written name begins, or of what was
-meant as a snapshot and is an alias, such as ``best = model.state_dict()`` and ``before = [p.detach() …]``."""
+"""A copy where the second reference was taken: at the origin, where the written name begins, where a list or key keeps
+the tensor, or of what was meant as a snapshot and is an alias, such as ``best = model.state_dict()``."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from inplace_magic.hazards.fixes.clone import copied_as_given, operands
-from inplace_magic.hazards.fixes.target import Fix, Text, Written, fix_of
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.hazards.fixes.clone import copied_as_given
+from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of, text_at
+from inplace_magic.source.expressions import operands_of, parse, path_text
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import cloned, receiver
 from inplace_magic.source.variables import variables_read
@@ -46,13 +46,13 @@ def _bindings(listing: Listing, statement: ast.stmt, path: str | None) -> Iterat
 
 def expression_copied(write: Written) -> Fix | None:
     """``x[0], x[1] = x[1], x[0].clone()``: the very expression that took it, where the line itself does."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     return copied_as_given(write, text, write.nbytes) if text is not None and text.site.direct else None
 
 
 def array_copied(write: Written) -> Fix | None:
     """A copy where the array was taken, which is the finding's origin."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     return text.replaced(f"{text.listing.text(text.node)}.copy()") if text is not None else None
 
 
@@ -91,11 +91,11 @@ def snapshot_taken(write: Written) -> Fix | None:
 
 def second_name_copied(write: Written) -> Fix | None:
     """``self.places = places.clone()``: the one statement that gave a side of a comparison the other one's memory."""
-    trace, at = write.story.trace, write.text_at(write.hazard.read)
+    trace, at = write.story.trace, text_at(write.story, write.hazard.read)
     call = write.story.calls.get(write.hazard.read_call) if write.hazard.read_call is not None else None
     if call is None or at is None or not at.site.direct:
         return None
-    names = {path_text(operand) for operand in operands(at.node, method=call.does("method"))[:2]} - {None}
+    names = {path_text(operand) for operand in operands_of(at.node, method=call.does("method"))[:2]} - {None}
     here = [alias for alias in trace.aliases if (alias.cell, alias.file) == (at.site.cell, at.site.file)]
     found = [alias for alias in here if alias.target in names]
     if len(names) != 2 or len(found) != 1 or ("." not in found[0].target and found[0].source not in names):
@@ -111,7 +111,7 @@ def second_name_copied(write: Written) -> Fix | None:
 
 def state_copied_where_taken(write: Written) -> Fix | None:
     """``self.weights = copy.deepcopy(model.state_dict())``: the expression that the finding names as its origin."""
-    text = write.text_at(write.hazard.origin)
+    text = text_at(write.story, write.hazard.origin)
     whole = text is not None and text.listing.whole and _is_state_dict(text.node)
     return _deep_copy(write, text) if text is not None and whole else None
 
@@ -156,20 +156,15 @@ def deep_copied(
     edit = listing.substitute([(old, f"copy.deepcopy({listing.text(copied)})")])
     if edit is None:
         return None
-    edits = (edit,) if _imports_copy(listing) else (_import(listing, statement), edit)
+    imported = [name for node in listing.tree.body if isinstance(node, ast.Import) for name in node.names]
+    known = any(name.name == "copy" and name.asname is None for name in imported)
+    edits = (edit,) if known else (_import(listing, statement), edit)
     price = _price_of_module(write, owner or path_text(copied))
     site = write.hazard.origin if listing is not write.listing and write.hazard.origin is not None else write.site
-    return Fix(site, listing, tuple(e for e in edits if e is not None), price)
+    return Fix(site, listing, edits, price)
 
 
-def _imports_copy(listing: Listing) -> bool:
-    return any(
-        isinstance(node, ast.Import) and any(name.name == "copy" and name.asname is None for name in node.names)
-        for node in listing.tree.body
-    )
-
-
-def _import(listing: Listing, statement: ast.stmt) -> Edit | None:
+def _import(listing: Listing, statement: ast.stmt) -> Edit:
     """``import copy`` before the first import of the cell, or before the statement at the top that needs it."""
     top = next((node for node in listing.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
     first = top or next(node for node in listing.tree.body if node is statement or statement in set(ast.walk(node)))
@@ -181,3 +176,91 @@ def _price_of_module(write: Written, owner: str | None) -> int | None:
     tensors = {n.tensor for n in write.story.trace.names if owner and n.name.startswith((f"{owner}.", f"{owner}["))}
     sizes = [write.story.observations[t].nbytes for t in tensors if t in write.story.observations]
     return sum(size or 0 for size in sizes) or None
+
+
+def where_it_was_kept(write: Written) -> Fix | None:
+    """``features.append(x.clone())``, ``kept["pre"] = output.clone()``: what keeps an activation keeps a copy."""
+    listing, trace, site = write.listing, write.story.trace, write.site
+    tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
+    held = {tensor, *write.story.aliases.detached.get(tensor, ())}
+    containers = {entry.name.split("[")[0] for entry in trace.names if entry.tensor in held}
+    changes: list[Change] = []
+    for alias in trace.aliases if listing.whole else ():
+        target, bracket, _ = alias.target.partition("[")
+        if not bracket or (alias.cell, alias.file) != (site.cell, site.file):
+            continue
+        if alias.function == site.function:
+            kept = alias.source == write.path if write.path is not None else target in containers
+        else:
+            kept = target in containers and bool(trace.hooked_modules)
+        stored = _stored(listing.statement_on(alias.line), alias.source) if kept else ()
+        changes += [cloned(listing, node) for node in stored]
+    return write.substituted(changes, write.nbytes) if len(changes) == 1 else None
+
+
+def in_each_slot(write: Written) -> Fix | None:
+    """``yield state.clone()``, ``history.append(state.clone())``, ``[torch.zeros(3) for _ in range(2)]``."""
+    listing, path = write.listing, write.path
+    if not listing.whole or path is None or _is_of_the_class(write, path):
+        return None
+    if "[" in path:
+        return _repeated_list(write, path.split("[")[0])
+    nodes = listing.inside(listing.scope_of(write.statement))
+    late = path in write.site.parameters or _taken_elsewhere(write, path)
+    if late and any(isinstance(node, ast.Return) for node in nodes):
+        return None
+    stored = [
+        each for node in nodes if isinstance(node, (ast.Yield, ast.Call, ast.Return)) for each in _stored(node, path)
+    ]
+    return write.substituted([cloned(listing, each) for each in stored], write.nbytes) if len(stored) == 1 else None
+
+
+def _is_of_the_class(write: Written, path: str) -> bool:
+    """True if a class binds the attribute, so that its objects begin with one tensor: copies of it come too late."""
+    owner, _, attribute = path.rpartition(".")
+    bodies = (node.body for node in write.listing.nodes if isinstance(node, ast.ClassDef))
+    entries = [entry for body in bodies for entry in body if isinstance(entry, (ast.Assign, ast.AnnAssign))]
+    bound = {path_text(target) for e in entries for target in (e.targets if isinstance(e, ast.Assign) else [e.target])}
+    values = {path_text(entry.target): entry.value for entry in entries if isinstance(entry, ast.AnnAssign)}
+    return bool(owner) and attribute in bound and values.get(attribute, entries) is not None
+
+
+def _taken_elsewhere(write: Written, path: str) -> bool:
+    """True if ``self.state`` gets out of its object another way, too: ``state = env.state``."""
+    attribute = path.rpartition(".")[2]
+    aliases = write.story.trace.aliases
+    return "." in path and any(a.source.endswith(f".{attribute}") and a.target != "return" for a in aliases)
+
+
+def _repeated_list(write: Written, name: str) -> Fix | None:
+    """``[torch.zeros(3) for _ in range(2)]`` for ``[torch.zeros(3)] * 2``."""
+    listing = write.listing
+    for node in listing.nodes:
+        if not isinstance(node, ast.Assign) or path_text(node.targets[0]) != name:
+            continue
+        whole = node.value
+        if isinstance(whole, ast.Call) and path_text(whole.func) in ("deque", "collections.deque") and whole.args:
+            whole = whole.args[0]
+        repeats = isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult)
+        if isinstance(whole, ast.BinOp) and repeats and isinstance(whole.left, ast.List) and len(whole.left.elts) == 1:
+            entry = whole.left.elts[0]
+            new = f"[{listing.text(entry)} for _ in range({listing.text(whole.right)})]"
+            return write.substituted([(whole, new)], write.nbytes) if isinstance(entry, ast.Call) else None
+    return None
+
+
+def _stored(node: ast.AST | None, path: str) -> list[ast.expr]:
+    """Return the reads of `path` that a statement stores as they are: the value of an assignment, an argument of
+    ``append``, what is yielded; also inside a tuple."""
+    if isinstance(node, ast.Expr):
+        node = node.value
+    if isinstance(node, ast.Assign):
+        values = [node.value]
+    elif isinstance(node, (ast.Yield, ast.Return)):
+        values = [node.value] if node.value is not None else []
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "insert"):
+        values = list(node.args)
+    else:
+        return []
+    inside = [entry for value in values for entry in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return [value for value in inside if path in (path_text(value), path_text(receiver(value, "detach")))]

@@ -7,18 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from inplace_magic.hazards.fixes import clone, reorder
-from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
+from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
-from inplace_magic.hazards.fixes.new_tensor import (
-    bound_anew,
-    bound_in,
-    cloned_first,
-    from_the_hook,
-    made_out_of_place,
-    value_given,
-)
-from inplace_magic.hazards.fixes.paper import leaves_a_write
-from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.fixes.new_tensor import bound_anew, from_the_hook, made_out_of_place, value_given
+from inplace_magic.hazards.fixes.target import Fix, Written, leaves_a_write
 from inplace_magic.language import _
 
 
@@ -29,12 +21,7 @@ def version_moved(write: Written) -> Fix | None:
     if here and site.direct:
         return clone.in_the_same_statement(write) or _anew_in_the_same_statement(write)
     leaf = meta is not None and meta.is_leaf
-    ways: tuple[Callable[[Written], Fix | None], ...] = (
-        flag_turned_off,
-        value_given,
-        bound_anew,
-        _cloned_before_return,
-    )
+    ways: tuple[Callable[[Written], Fix | None], ...] = (flag_turned_off, value_given, bound_anew)
     if leaf and meta is not None and meta.requires_grad:
         ways = (reorder.reordered,)
     elif leaf and write.path is not None and "." in write.path:
@@ -64,17 +51,6 @@ def _anew_in_the_same_statement(write: Written) -> Fix | None:
     fix = made_out_of_place(write)
     sentence = _("Let the line make a new tensor: the old one stays as its own right-hand side saved it.")
     return replace(fix, sentence=sentence) if fix is not None else None
-
-
-def _cloned_before_return(write: Written) -> Fix | None:
-    """``x = x.clone()`` above ``return y + act_(x)``, where ``x`` is the function's own."""
-    scope, path = write.listing.scope_of(write.statement), write.path
-    if not isinstance(write.statement, ast.Return) or path is None or not path.isidentifier():
-        return None
-    own = path in bound_in(scope) and write.listing.alone(write.statement)
-    if not own or write.is_of_a_leaf or seen_by_others(write) or not keeps_its_history(write):
-        return None
-    return cloned_first(write)
 
 
 def _read_again(write: Written) -> bool:

@@ -1,10 +1,9 @@
-"""Fixes of writes that PyTorch refuses: into leaves, and into views that were meant for the tensor behind them.
+"""Fixes of writes that PyTorch refuses: into leaves, and into views.
 
 An update of a leaf's values goes under ``no_grad``; what is part of the computation goes into a new tensor.
 
 ``for channel in image: channel.mul_(std)`` writes `image`, and whoever wrote it wants that. A new tensor in the place
-of `channel` would be lost, and `image` would stay as it was, without an error. What PyTorch refuses is only that all
-views are taken at once; the same write goes through a view that is taken by its index.
+of `channel` would be lost, and `image` would stay as it was, without an error: such a write gets no diff.
 """
 
 from __future__ import annotations
@@ -23,18 +22,16 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit, Listing
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
 from inplace_magic.source.out_of_place import target_of
-from inplace_magic.source.variables import variables_bound, variables_in
-
-_INDEXES = ("i", "j", "k", "index", "number", "position")
+from inplace_magic.source.variables import variables_bound
 
 
 def for_a_leaf(write: Written) -> Fix | None:
     """Under ``no_grad`` what updates values, into a new tensor what is part of the computation."""
     way = _to_a_new_tensor(write)
     if way is None:
-        return _under(write, "no_grad", _("Put the update of the values under `with torch.no_grad():`."))
+        return _under_no_grad(write)
     fix = way(write)
     sentence = _("Let the line give a new tensor: the leaf then keeps its values, and gets its gradient.")
     return replace(fix, sentence=sentence) if fix is not None else None
@@ -61,12 +58,8 @@ def _to_a_new_tensor(write: Written) -> Callable[[Written], Fix | None] | None:
 def _goes_on(write: Written, path: str) -> bool:
     """True if a written view is computed with afterwards: ``flat = leaf.view(-1, 4)`` is, ``row = leaf[0]``, through
     which values are set, is not."""
-    return any(not _is_printed(write.listing, node) for node in write.loads_after(path))
-
-
-def _is_printed(listing: Listing, node: ast.expr) -> bool:
-    calls = (above for above in listing.around(node) if isinstance(above, ast.Call))
-    return any(path_text(call.func) == "print" for call in calls)
+    calls = ([each for each in write.listing.around(n) if isinstance(each, ast.Call)] for n in write.loads_after(path))
+    return any(all(path_text(call.func) != "print" for call in around) for around in calls)
 
 
 def _bound_anew_where_the_leaf_may_go(write: Written) -> Fix | None:
@@ -86,16 +79,7 @@ def _leaf_is_needed(write: Written) -> bool:
     return False
 
 
-def under_inference_mode(write: Written) -> Fix | None:
-    """A state that an object keeps, made under ``inference_mode``, is written under it as well: a copy under its name
-    would leave the tensor that others were given as it was."""
-    others = any(meta.requires_grad for meta in write.call.inputs) if write.call is not None else True
-    if others or write.path is None or write.path.isidentifier() or not write.site.direct:
-        return None
-    return _under(write, "inference_mode", _("Write it under `with torch.inference_mode():`, as it was made."))
-
-
-def _under(write: Written, mode: str, sentence: str) -> Fix | None:
+def _under_no_grad(write: Written) -> Fix | None:
     """The statement, and those right below it that write the same, under ``with torch.no_grad():``."""
     listing, first = write.listing, write.statement
     if not isinstance(first, (ast.Assign, ast.AugAssign, ast.Expr)):
@@ -108,8 +92,9 @@ def _under(write: Written, mode: str, sentence: str) -> Fix | None:
         group.append(entry)
     if any(not listing.alone(entry) or entry.lineno != entry.end_lineno for entry in group):
         return None
-    head = spelled(f"{listing.indent(first)}with torch.{mode}():")
+    head = spelled(f"{listing.indent(first)}with torch.no_grad():")
     lines = indented(listing, group, listing.deeper(first))
+    sentence = _("Put the update of the values under `with torch.no_grad():`.")
     return write.fix(Edit(first.lineno, group[-1].lineno, (head, *lines)), None, sentence)
 
 
@@ -143,75 +128,6 @@ def is_computed(made: CallEvent | None) -> bool:
     if made.outputs[0].cls == "Parameter" or made.does("copy"):
         return False
     return bool(made.callsite.expression) and "requires_grad" not in made.callsite.expression
-
-
-def taken_by_index(write: Written) -> Fix | None:
-    """``for i, channel in enumerate(image):`` with ``channel = image[i]`` below it, for ``for channel in image:``."""
-    listing, path, origin = write.listing, write.path, write.hazard.origin
-    loop = listing.loop_around(write.statement)
-    if not isinstance(loop, ast.For) or path is None or not listing.whole:
-        return None
-    if origin is None or origin.line != loop.lineno or origin.function != write.site.function:
-        return None
-    found = _iterated(loop.target, loop.iter, path)
-    one_line = loop.lineno == loop.iter.end_lineno and loop.lineno < loop.body[0].lineno
-    if found is None or not one_line or _is_leaf(write) or _is_kept_for_backward(write):
-        return None
-    tensor, counted = found
-    index = counted or next((name for name in _INDEXES if name not in variables_in(listing.tree)), None)
-    header = Edit(loop.lineno, loop.lineno, (listing.lines[loop.lineno - 1],))
-    edit = header if counted else _counted(listing, loop, index) if index else None
-    if edit is None:
-        return None
-    row = f"{listing.indent(loop.body[0])}{path} = {tensor}[{index}]"
-    sentence = _(
-        "Take each view by its index: such a view may be written, and `{tensor}` sees the write, as it would not see a "
-        "new tensor."
-    ).format(tensor=tensor)
-    return write.fix(Edit(edit.first, edit.last, (*edit.new, row)), None, sentence)
-
-
-def _counted(listing: Listing, loop: ast.For, index: str) -> Edit | None:
-    """The loop's header with ``enumerate`` around what it goes through."""
-    target = listing.text(loop.target)
-    if isinstance(loop.target, ast.Tuple) and not target.startswith("("):
-        target = f"({target})"
-    return listing.substitute(
-        [(loop.target, f"{index}, {target}"), (loop.iter, f"enumerate({listing.text(loop.iter)})")]
-    )
-
-
-def _iterated(target: ast.expr, iterable: ast.expr, name: str) -> tuple[str, str | None] | None:
-    """Return the path that a variable of a loop's header goes through, and the variable that counts the passes, if
-    any."""
-    if isinstance(target, ast.Name):
-        path = path_text(iterable)
-        return (path, None) if target.id == name and path is not None else None
-    if not isinstance(target, ast.Tuple) or not isinstance(iterable, ast.Call) or iterable.keywords:
-        return None
-    called = path_text(iterable.func)
-    if called == "enumerate" and len(target.elts) == 2 and len(iterable.args) == 1:
-        inner, counter = _iterated(target.elts[1], iterable.args[0], name), target.elts[0]
-        return (inner[0], counter.id) if inner is not None and isinstance(counter, ast.Name) else None
-    pairs = zip(target.elts, iterable.args, strict=False) if called == "zip" else ()
-    whole = len(target.elts) == len(iterable.args)
-    entries = (_iterated(entry, given, name) for entry, given in pairs if isinstance(entry, ast.Name) and whole)
-    return next((found for found in entries if found is not None), None)
-
-
-def _is_leaf(write: Written) -> bool:
-    """True if the tensor behind the views is a leaf that requires grad, which may not be written at all."""
-    made = write.story.innermost_new(write.hazard.tensor, write.hazard.call or 0) if write.hazard.tensor else None
-    return made is not None and made.inputs[0].storage in write.story.trained_memories
-
-
-def _is_kept_for_backward(write: Written) -> bool:
-    """True if backward needs the values that the write is to change, as of ``row *= scale`` where `scale`
-    requires grad: the next pass writes the same memory, and backward would refuse it then."""
-    call = write.call
-    if call is None or call.does("saves nothing") or call.does("overwrites"):
-        return False
-    return any(meta.requires_grad for meta in call.inputs if meta.tensor != write.hazard.tensor)
 
 
 def base_name(story: Story, made: CallEvent | None) -> str | None:

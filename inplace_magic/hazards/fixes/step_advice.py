@@ -2,8 +2,7 @@
 
 "Run backward before the step" is often wrong advice, and silently so. In a GAN the generator's loss goes through the
 discriminator. Run before ``opt_D.step()``, its backward adds to the discriminator's ``.grad`` as well, and the step
-then goes by the sum of both losses; in the plainest GAN they cancel out. So that is said only where nothing else had
-filled these gradients.
+then goes by the sum of both losses; in the plainest GAN they cancel out. So the loss is to be computed anew.
 
 Of a recurrent state that is carried from pass to pass the graph of the earlier pass is what the step has outdated.
 There the state is to be cut off, and computing anew is no help.
@@ -12,8 +11,6 @@ There the state is to be cut off, and computing anew is no help.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -23,9 +20,7 @@ from inplace_magic.hazards.stepped import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
-from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import Edit, Listing, listing_of
-from inplace_magic.source.targets import STORING
+from inplace_magic.source.listing import Edit, Listing
 from inplace_magic.source.variables import variables_bound, variables_read
 
 
@@ -33,19 +28,17 @@ def advice(story: Story, hazard: Hazard) -> str:
     """Return what to do about a step that came too early for a backward, or a backward that came too late for it; empty
     where the finding is about something else."""
     step = stepped(story, hazard)
-    if step is None or step.wrote.callsite is None:
+    wrote = step.wrote.callsite if step is not None else None
+    if step is None or wrote is None:
         return ""
     carried = step.carried()
-    if carried:
-        return _cut_off(step, carried) if all(entry.recurrent for entry in carried) else _too_old(step, carried)
-    others = (call.callsite for call in (step.saver, step.backward) if call is not None)
-    places = where_they_part(step.wrote.callsite.chain, *(site.chain for site in others if site is not None))
-    moved = places[1] if step.saver is not None and len(places) > 1 else None
-    if places[0].same_line(moved):
-        moved = None  # both inside one call: the lines that part are further in
-    late = step.backward.callsite if step.backward is not None else None
-    here = where_they_part(step.wrote.callsite.chain, late.chain)[0] if late is not None else places[0]
-    said = _computed_anew(step, here, moved)  # where one call steps and goes backward, between the two
+    if carried and all(entry.recurrent for entry in carried):
+        return _cut_off(step, carried)
+    late = step.backward or step.saver
+    if not carried and late is not None and late.callsite is not None:  # one call may step and go backward
+        wrote = where_they_part(wrote.chain, late.callsite.chain)[0]
+    said = _("Compute {names} again after {line}: results of the old values are outdated.")
+    said = said.format(names=_outdated(step, carried), line=wording.line_of(wrote))
     if hazard.severity == "silent" and hazard.tensor not in step.leaves:
         return sentences(
             said, _("Write under `torch.no_grad()` instead of through `.data`, so that PyTorch would notice.")
@@ -53,80 +46,18 @@ def advice(story: Story, hazard: Hazard) -> str:
     return said
 
 
-def _computed_anew(step: Stepped, line: Callsite, moved: Callsite | None) -> str:
-    anew = _("Compute {loss} again after {line}.")
-    if moved is not None:
-        anew = _(
-            "Compute {loss} again after {line}: repeat the lines that lead to it, from {forward} on, below {line}."
-        )
-    return sentences(anew, *_or_moved(step)).format(
-        loss=_loss(step),
-        line=wording.line_of(line),
-        forward=_spot(_first_line(step, moved, line)) if moved is not None else "",
-        backward=wording.line_of(step.backward.callsite) if step.backward is not None else "",
-    )
-
-
-def _or_moved(step: Stepped) -> Iterator[str]:
-    """Yield what is to be said of the step's place: below the backward only where that changes no gradients."""
-    if step.backward is None and not step.reads_gradients:
-        yield _("Or run {line} after backward.")
-    elif step.backward is None:
-        yield _(
-            "Or run {line} after backward, if it is to use these gradients as well: what a backward adds to "
-            "`.grad` before the step becomes part of the step."
-        )
-    elif not (step.in_common and step.reads_gradients):
-        yield _("Or put {line} below {backward}.")
-    elif not step.step_has_gradients:
-        yield _("Or put {line} below {backward}, so that it uses the gradients of that backward.")
-    else:
-        yield _("Do not just run its backward before {line}: that would add to the gradients that {line} uses.")
-        if step.filled - step.leaves:
-            yield _(
-                "To keep the old values, use `backward(inputs=…)` with the other parameters alone, and put {line} "
-                "below it."
-            )
-
-
-def _first_line(step: Stepped, forward: Callsite, line: Callsite) -> Callsite:
-    """Return the place from which lines are to be repeated below `line`: of a loop its head, and ``loss = 0`` above
-    ``loss += part``."""
-    listing = listing_of(step.story.trace, forward)
-    statement = listing.statement_at(forward) if listing is not None else None
-    if listing is None or statement is None or not forward.same_function(line):
-        return forward
-    scope, first = listing.scope_of(statement), statement
-    for node in listing.around(statement):
-        if isinstance(node, ast.stmt) and node is not scope and not node.lineno <= line.line <= (node.end_lineno or 0):
-            first = node
-    inside = [node for node in ast.walk(scope) if isinstance(node, ast.stmt)]
-    built = {name for node in inside if first.lineno <= node.lineno < line.line for name in _built_on(node)}
-    begun = {
-        path_text(node.targets[0]): node for node in inside if isinstance(node, ast.Assign) and _above(node, first)
-    }
-    first = min([first, *(begun[name] for name in built & begun.keys())], key=lambda node: node.lineno)
-    if first is statement:
-        return forward
-    text = listing.lines[first.lineno - 1].strip()
-    return replace(forward, line=first.lineno, end_line=None, text=text, expression=text, statement=text)
-
-
-def _above(node: ast.stmt, first: ast.stmt) -> bool:
-    return node.lineno < first.lineno
-
-
-def _built_on(node: ast.stmt) -> set[str]:
-    """Return what a statement adds to: of ``loss += part``, ``loss = loss + part`` and ``losses.append(part)``."""
-    if isinstance(node, ast.AugAssign):
-        found = path_text(node.target)
-    elif isinstance(node, ast.Assign):
-        target = path_text(node.targets[0])
-        found = target if any(path_text(each) == target for each in ast.walk(node.value)) else None
-    else:
-        called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
-        found = path_text(called.value) if isinstance(called, ast.Attribute) and called.attr in STORING else None
-    return {found} if found is not None else set()
+def _outdated(step: Stepped, carried: list[Carried]) -> str:
+    """Return what was made before the step and is read after it; else the loss, as the code that can be changed calls
+    it."""
+    old = [entry for entry in carried if not entry.recurrent]
+    old.sort(key=lambda entry: entry.made.index if entry.made is not None else -1)
+    if old:
+        names = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
+        return _listed(names) if names else _("what it is computed from")
+    backward = step.backward
+    known = backward is not None and bool(backward.inputs)
+    name = step.story.bindings.written_name(backward, backward.inputs[0].tensor) if backward and known else None
+    return f"`{name}`" if name is not None else _("the result")
 
 
 def _cut_off(step: Stepped, carried: list[Carried]) -> str:
@@ -194,42 +125,6 @@ def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
         return name in variables_bound(loop)
     root = expressions.root_name(expressions.parse(name))
     return root not in (None, "self") and site.function == "<module>"
-
-
-def _too_old(step: Stepped, carried: list[Carried]) -> str:
-    """Name all results to be computed again, and the first line, in the function that steps, that computes them."""
-    old = sorted((entry for entry in carried if not entry.recurrent), key=_made_at)
-    known = list(dict.fromkeys(entry.name for entry in old if entry.name is not None))
-    names, line = _listed(known) if known else _("what it is computed from"), wording.line_of(step.wrote.callsite)
-    made, wrote = old[0].made.callsite if old[0].made is not None else None, step.wrote.callsite
-    forward = ""
-    if made is not None and wrote is not None:
-        first, here = where_they_part(made.chain, wrote.chain)
-        forward = _spot(_first_line(step, first, here) if len(old) > 1 else first)
-    if not forward:
-        said = _("Compute {names} again after {line}: results of the old values are outdated.")
-    elif len(old) > 1:
-        said = _("Compute {names} again after {line}, from {forward} on: results of the old values are outdated.")
-    else:
-        said = _("Compute {names} again after {line}, by {forward}: results of the old values are outdated.")
-    return said.format(names=names, line=line, forward=forward)
-
-
-def _made_at(entry: Carried) -> int:
-    return entry.made.index if entry.made is not None else -1
-
-
-def _loss(step: Stepped) -> str:
-    """Return the loss of the backward, as the code that can be changed calls it."""
-    backward = step.backward
-    if backward is None or not backward.inputs:
-        return _("the result")
-    name = step.story.bindings.written_name(backward, backward.inputs[0].tensor)
-    return f"`{name}`" if name is not None else _("the result")
-
-
-def _spot(site: Callsite) -> str:
-    return _("{line} ({place})").format(line=wording.line_of(site), place=site.place)
 
 
 def _listed(names: list[str]) -> str:

@@ -1,23 +1,34 @@
-"""The statement that a finding blames, together with what is known of the lines around it; and a fix."""
+"""The statement that a finding blames, with what is known of the lines around it; and a fix.
+
+A fix covers every write, which is checked before anybody tries it, and its sentence tells the changed lines:
+``a = a * 2`` in the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slice of what was saved.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
+from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
+from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import path_text, root_name
+from inplace_magic.source.hunks import Hunk, hunks
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import cloned, target_of
 from inplace_magic.source.variables import variables_in
 
 Change = tuple[ast.expr, str]
 """An expression, and the text that takes its place."""
+_COPIES = re.compile(r"\.(clone|copy)\(\)")
+_FLAG = re.compile(r"inplace=[^,()]+|\bTrue\b")
+_IN_PLACE = re.compile(r"[^_\W]_\(|\bout=|\.data\b")
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,21 @@ class Written:
 
     def loads_after(self, path: str) -> Iterator[ast.expr]:
         """The places that read a variable once the statement has run, in its function or, outside of one, its cell."""
-        return loads_after(self.listing, self.statement, path)
+        listing, statement = self.listing, self.statement
+        scope = listing.scope_of(statement)
+        loop = listing.loop_around(statement)
+        header = targets_of(loop)
+        in_loop = loop is not None and listing.scope_of(loop) is scope and path.split("[")[0] not in header
+        inside = set(ast.walk(loop)) if loop is not None else set()
+        own = set(ast.walk(statement))
+        for node in _loads(scope).get(path, ()):
+            if node in own:
+                continue
+            later = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
+            if not in_loop and path in header:
+                later = later and node in inside
+            if later or (in_loop and node in inside):
+                yield node
 
     def is_read_after(self, path: str) -> bool:
         """True if there is such a place."""
@@ -81,10 +106,6 @@ class Written:
     def substituted(self, changes: Iterable[Change], price: int | None = None, sentence: str = "") -> Fix | None:
         """The fix that replaces some expressions in the text of the write."""
         return fix_of(self.site, self.listing, changes, price, sentence)
-
-    def text_at(self, site: Callsite | None) -> Text | None:
-        """Return the expression that made the call at a place, in the text around it."""
-        return text_at(self.story, site)
 
     @property
     def expression(self) -> ast.expr | None:
@@ -180,23 +201,6 @@ def _path_of(statement: ast.stmt) -> str | None:
     return path_text(target.value if into and isinstance(target, ast.Subscript) else target)
 
 
-def loads_after(listing: Listing, statement: ast.stmt, path: str) -> Iterator[ast.expr]:
-    """The places that read a variable once a statement has run, in its function or, outside of one, in the cell."""
-    scope = listing.scope_of(statement)
-    loop = listing.loop_around(statement)
-    in_loop = loop is not None and listing.scope_of(loop) is scope and not targets_of(loop) & {path.split("[")[0]}
-    inside = set(ast.walk(loop)) if loop is not None else set()
-    own = set(ast.walk(statement))
-    for node in _loads(scope).get(path, ()):
-        if node in own:
-            continue
-        later = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
-        if loop is not None and not in_loop and targets_of(loop) & {path}:
-            later = later and node in inside
-        if later or (in_loop and node in inside):
-            yield node
-
-
 @lru_cache(maxsize=8)
 def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subscript]]:
     """Return the places of a function that read variables, by path: of a long cell each finding asks."""
@@ -209,7 +213,83 @@ def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subs
     return found
 
 
-def targets_of(loop: ast.AST) -> set[str]:
+def targets_of(loop: ast.AST | None) -> set[str]:
     """Return the variables of a loop's header."""
-    target = loop.target if isinstance(loop, (ast.For, ast.AsyncFor)) else None
-    return variables_in(target)
+    return variables_in(loop.target) if isinstance(loop, (ast.For, ast.AsyncFor)) else set()
+
+
+def leaves_a_write(write: Written, fix: Fix) -> bool:
+    """True if a fix at the line that writes leaves another line writing what was saved, by a name of its own."""
+    path, first = write.path, write.statement
+    lines = {line for edit in fix.edits for line in range(edit.first, max(edit.last, edit.first) + 1)}
+    if write.hazard.saved is None or path is None or first.lineno not in lines or write.mutation is None:
+        return False
+    root = path.partition(".")[0].partition("[")[0]
+    after = write.story.writes.get(write.mutation.counter, ()) if write.mutation.counter is not None else ()
+    for other in after:
+        site, mutation = other.site, other.mutation
+        if site is None or mutation is None or other.call is None or write.call is None:
+            continue
+        if other.call.index <= write.call.index or not site.same_function(write.site) or site.line in lines:
+            continue
+        made_later = write.story.first_seen(mutation.tensor) > write.call.index
+        if not made_later and _root_written(write.listing, site) not in (root, None):
+            return True
+    return False
+
+
+def _root_written(listing: Listing, site: Callsite) -> str | None:
+    """Return the name before the first dot or bracket of what a line plainly writes."""
+    target = target_of(listing.statement_at(site))
+    while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
+        target = target.func.value
+    return root_name(target)
+
+
+def said_of(diff: str) -> str:
+    """What a diff of one statement does, in one sentence; empty for a diff that needs words of its own.
+
+    Example:
+        >>> said_of("@@ Cell In[4], line 2 @@\\n-h += 1\\n+h = h + 1")
+        'Make a new tensor: write `h = h + 1` instead of `h += 1`.'
+    """
+    changes = [hunk for hunk in hunks(diff) if not _imports(hunk)]
+    if len(changes) != 1:
+        return ""
+    old, new = (tuple(line.strip() for line in lines) for lines in (changes[0].old, changes[0].new))
+    if len(old) != 1 or not 1 <= len(new) <= 2:
+        return ""
+    if len(new) == 2:
+        copied = new[1] == old[0] and re.fullmatch(r"(\S+) = \1\.(clone|copy)\(\)", new[0])
+        said = _("Write into a copy: put {new} before {old}.") if copied else ""
+    else:
+        said = _of_a_line(old[0], new[0])
+    return said.format(new=wording.code(new[0].rstrip(",")), old=wording.code(old[0].rstrip(",")))
+
+
+def _of_a_line(old: str, new: str) -> str:
+    if len(_COPIES.findall(new)) > len(_COPIES.findall(old)):
+        return _("Make a copy: write {new}.")
+    if "deepcopy(" in new and "deepcopy(" not in old:
+        return _("Copy the whole object: write {new}.")
+    if "False" in new and _FLAG.sub("", old) == re.sub(r"inplace=False|\bFalse\b", "", new):
+        return _("Let the layer give a new tensor: write {new}.")
+    if _writes(old) and not _writes(new):
+        return _("Make a new tensor: write {new} instead of {old}.")
+    return _("Write {new} instead of {old}.")
+
+
+def _writes(line: str) -> bool:
+    """True if a statement writes in place, as its text says it."""
+    try:
+        statement = ast.parse(line).body[0]
+    except (SyntaxError, IndexError):  # the head of a block, a part of a statement
+        return bool(_IN_PLACE.search(line))
+    return isinstance(statement, ast.AugAssign) or bool(_IN_PLACE.search(line))
+
+
+def _imports(hunk: Hunk) -> bool:
+    """True if all that it adds is imports."""
+    return set(hunk.new) > set(hunk.old) and all(
+        line.lstrip().startswith(("import ", "from ")) for line in hunk.new if line not in hunk.old
+    )

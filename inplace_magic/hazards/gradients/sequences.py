@@ -13,9 +13,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from inplace_magic.analysis.gradients import GradientEvent, History
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.gradients.cures import cleared_after_the_step
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
-from inplace_magic.language import N_
+from inplace_magic.hazards.gradients.cures import cleared_after_the_step, cleared_before_the_backward
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
@@ -44,6 +44,66 @@ def of_one_line(story: Story, history: History, match: Match) -> Found | None:
 def of_new_numbers(story: Story, history: History, match: Match) -> Found | None:
     """Return the match where the line changed the numbers."""
     return as_found(story, history, match) if _changes(match["line"].call) else None
+
+
+def of_another_loss(story: Story, history: History, match: Match) -> Found | None:
+    """Return the match where the first backward went through the leaf to others, which were moved by it, and the second
+    backward reached none of them: a generator's loss goes through its judge, and leaves a gradient in the judge."""
+    leaf, one, two = history.leaf, *(story.gradients.leaves_of(match[name].at) for name in ("first", "second"))
+    for other in sorted(one - two) if leaf is not None and two < one else ():
+        moved = _stepped(story, other, match["first"].at, match["second"].at)
+        if leaf is not None and moved is not None and _lies_behind(story, match["first"].at, leaf, other):
+            return _of_both(story, leaf, match, moved, other)
+    return None
+
+
+def through_a_judge(story: Story, history: History, match: Match) -> Found | None:
+    """Return the match where both losses went through another leaf to this one: the first moved the other leaf, and
+    what the second left there moved nobody."""
+    leaf, first, second, step = history.leaf, *(match[name].at for name in ("first", "second", "step"))
+    leaves = story.gradients.leaves_of(first)
+    if leaf is None or leaves != story.gradients.leaves_of(second):
+        return None
+    for other in sorted(leaves - {leaf}):
+        moved = _stepped(story, other, first, second)
+        if moved is not None and _lies_behind(story, first, other, leaf):
+            if _stepped(story, leaf, first, second) is not None:
+                return None
+            until = next((at for at in story.backwards_run if at > second), len(story.trace.calls))
+            if _stepped(story, other, second, until) is None and step < until:
+                return _of_both(story, leaf, match, moved, other)
+    return None
+
+
+def _of_both(story: Story, leaf: int, match: Match, moved: CallEvent, other: int) -> Found:
+    names = story.bindings.name(leaf), story.bindings.name(other)
+    words = {
+        "leaf": f"`{names[0]}`" if names[0] else _("a parameter"),
+        "other": f"`{names[1]}`" if names[1] else _("other parameters"),
+    }
+    return Found({**{name: event.call for name, event in match.items()}, "moved": moved}, words=words, leaf=leaf)
+
+
+def _stepped(story: Story, leaf: int, since: int, until: int) -> CallEvent | None:
+    """Return the call by which an optimizer moved a leaf between two others."""
+    calls = (call for call in story.given_between(leaf, since, until) if call.callsite in story.stepping)
+    return next((call for call in calls if any(write.tensor == leaf for write in call.mutations)), None)
+
+
+def _lies_behind(story: Story, backward: int, leaf: int, other: int) -> bool:
+    """True if a backward came to another leaf by way of what a leaf went into, and not the other way round."""
+    ran = story.went_through(backward)
+    before, behind = (
+        {n for n in ran if story.nodes[n].variable == one and story.nodes[n].does("accumulates")}
+        for one in (leaf, other)
+    )
+    return bool(story.reached(_users(story, before, ran)) & behind) and not (
+        story.reached(_users(story, behind, ran)) & before
+    )
+
+
+def _users(story: Story, nodes: set[int], ran: set[int]) -> set[int]:
+    return {user for node in nodes for user in story.users.get(node, ()) if user in ran}
 
 
 def sequence(
@@ -134,7 +194,7 @@ def _only_moved(step: CallEvent) -> int | None:
 
 def _changes(call: CallEvent) -> bool:
     """True if a write changed numbers, as far as is known: clipping multiplies by 1 where it need not."""
-    return any(write.values_before is None or write.values_before != write.values_after for write in call.mutations)
+    return not all(write.changed_nothing for write in call.mutations)
 
 
 RULES = rules_of(
@@ -167,10 +227,39 @@ RULES = rules_of(
         badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("used here")),
     ),
     Row(
+        "gradient-of-another-loss",
+        "warning",
+        sequence("(?P<first>a)[^acms]*(?P<second>a)[^cms]*(?P<step>s)", of_another_loss),
+        Calls(write="second", also="first", read="step", origin="first"),
+        message=N_(
+            "{second} adds to {gradient}, where {first} left the gradient of another loss: that loss went through "
+            "{leaf} to {other}, which {moved} then moved. {step} uses the sum of both. PyTorch gives no error."
+        ),
+        fix=N_("Clear the gradients right before the backward that the step is to follow: `optimizer.zero_grad()`."),
+        ways=(cleared_before_the_backward,),
+        badges=Badges(wrote=N_("adds to it here"), read=N_("uses the sum here"), origin=N_("left here")),
+    ),
+    Row(
+        "gradient-of-another-loss",
+        "warning",
+        sequence("(?P<first>a)[^acms]*(?P<second>a)[^cms]*(?P<step>s)", through_a_judge),
+        Calls(write="first", also="second", read="step"),
+        message=N_(
+            "{first} was for {moved}, which moved {other}, but its loss also went through {other} to {leaf}: "
+            "its gradient is still in {gradient} when {second} adds to it, so {step} uses the sum of both. "
+            "PyTorch gives no error."
+        ),
+        fix=N_(
+            "Detach the input where only the judge learns (`judge(fake.detach())`), or clear the gradients "
+            "right before the backward that the step is to follow."
+        ),
+        badges=Badges(wrote=N_("fills it here"), read=N_("uses the sum here")),
+    ),
+    Row(
         "gradient-scaled-early",
         "silent",
         sequence("a[^acmsx]*(?P<line>x)[^acms]*(?P<backward>a)[^cms]*s", of_new_numbers),
-        Calls(write="line", read="backward"),
+        Calls(read="backward"),
         message=N_(
             "{line} scales {gradient} before its sum is complete: {backward} adds to it afterwards, so the "
             "gradients of the backwards are scaled differently. PyTorch gives no error."
@@ -185,7 +274,7 @@ RULES = rules_of(
         "gradient-edited-late",
         "warning",
         edited_late,
-        Calls(write="line", origin="step"),
+        Calls(origin="step"),
         message=N_(
             "{line} changes {gradient} after {step} has used it, and a clearing follows before anything reads "
             "it: the change has no effect. PyTorch gives no error."
@@ -196,7 +285,7 @@ RULES = rules_of(
         "gradient-edited-by-step",
         "warning",
         edited_by_step,
-        Calls(write="write", read="read"),
+        Calls(write="write"),
         message=N_(
             "{write} added to {gradient} for its step before {read} reads it: the values are no longer those "
             "that backward left. PyTorch gives no error."

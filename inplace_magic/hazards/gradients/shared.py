@@ -10,9 +10,9 @@ from itertools import islice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
+from inplace_magic.hazards.fixes.new_tensor import value_given
 from inplace_magic.hazards.gradients.sums import nodes_with_hooks
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_gradient
@@ -149,7 +149,6 @@ RULES = rules_of(
         "shared-gradient-edited",
         "silent",
         edited_by_a_hook,
-        Calls(write="line"),
         nameless=N_("a gradient"),
         message=N_(
             "{line} edits {tensor} in place while backward runs. An addition gives the same gradient buffer to "
@@ -157,13 +156,13 @@ RULES = rules_of(
             "or `backward` must not modify its argument."
         ),
         fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
-        ways=(value_given, new_gradient),
+        ways=(value_given,),
     ),
     Row(
         "kept-gradient-added-to",
         "warning",
         added_to_what_was_kept,
-        Calls(write="backward", read="read", origin="line"),
+        Calls(write="backward", origin="line"),
         message=N_(
             "{line} took a gradient without a copy, and the gradient then became `.grad`: {backward} added to it. "
             "{read} reads the sum where it expects the single one. PyTorch gives no error."
@@ -176,7 +175,7 @@ RULES = rules_of(
         "bucket-left-behind",
         "warning",
         left_behind,
-        Calls(write="taken", read="read"),
+        Calls(write="taken"),
         nameless=N_("one tensor"),
         message=N_(
             "{taken} removes the gradients that were parts of {tensor}, so {filled} makes new ones elsewhere, "

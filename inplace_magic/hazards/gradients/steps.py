@@ -13,7 +13,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import history_kept
 from inplace_magic.hazards.gradients.unarrived import cuts
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
@@ -70,7 +70,7 @@ def _idle(story: Story) -> Iterator[tuple[IdleStep, CallEvent, set[int]]]:
 
 def _is_written(story: Story, leaf: int, after: int) -> bool:
     meta = story.observations.get(leaf)
-    return any(write.at > after for write in story.writes_to_memory(meta.storage if meta is not None else None))
+    return story.is_written_between(meta.storage if meta is not None else None, after)
 
 
 def _cut(story: Story, filled: set[int], held: Sequence[int]) -> Registration | CallEvent | None:
@@ -211,7 +211,6 @@ RULES = rules_of(
         "frozen-but-moved",
         "warning",
         of_the_frozen,
-        Calls(write="line"),
         nameless=N_("a frozen parameter"),
         message=N_(
             "{line} moves {tensor}, which no longer requires a gradient: the optimizer still holds {tensor}, "

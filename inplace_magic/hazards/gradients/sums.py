@@ -15,7 +15,7 @@ from itertools import pairwise
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import moved_below_the_step
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
@@ -154,7 +154,9 @@ def _is_hooked(story: Story, backward: int, leaves: frozenset[int]) -> bool:
 
 def nodes_with_hooks(story: Story) -> frozenset[int]:
     """Return the nodes at which a backward runs code of the user's."""
-    return story.hooked_nodes.union([node.node for node in story.trace.nodes if node.does("runs a module's hook")])
+    hooked = (call.inputs[0].node for call in story.doing("registers hook") if call.inputs)
+    running = (node.node for node in story.trace.nodes if node.does("runs a module's hook"))
+    return frozenset(node for node in (*hooked, *running) if node is not None)
 
 
 RULES = rules_of(

@@ -14,7 +14,7 @@ from itertools import chain
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.row import Calls, Event, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -87,7 +87,7 @@ def _has_another_source(story: Story, leaf: TensorMetadata) -> bool:
     if given_one or story.came_to_leaf(leaf.tensor):
         return True
     maker, first = story.maker_of_storage(leaf.storage), story.backwards_run[0]
-    if leaf.storage is None or any(write.at > first for write in story.writes_to_memory(leaf.storage)):
+    if leaf.storage is None or story.is_written_between(leaf.storage, first):
         return True
     filled = chain(
         [maker] if maker is not None else (), (call for call, _ in story.writes_to_storage.get(leaf.storage, ()))
@@ -186,7 +186,7 @@ RULES = rules_of(
         "parameter-without-gradient",
         "warning",
         unarrived,
-        Calls(write="cut", read="read", origin="step"),
+        Calls(write="cut", origin="step"),
         message=N_(
             "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
             "its result, and went no further back. PyTorch gives no error."

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from inplace_magic.analysis.ledger import Owned
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import is_there_to_be_written
+from inplace_magic.hazards.references.engine import is_there_to_be_written, writes_of
 from inplace_magic.hazards.references.handed import (
     Handed,
     argument_of,
@@ -23,11 +23,11 @@ from inplace_magic.hazards.references.handed import (
     is_unfilled,
     is_written_again,
 )
-from inplace_magic.hazards.references.names import Owned, hands_out_another_name
-from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, is_of, view_of
+from inplace_magic.hazards.references.names import hands_out_another_name
+from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, is_of
 from inplace_magic.hazards.references.rereading import declared_in_place, reads_it_as
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level, paths_in, paths_read
@@ -38,26 +38,29 @@ _RUNS = 3
 """Runs of a function that are looked at for each line of it that writes."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each run of a function and each memory that it wrote."""
+def argument_written(story: Story) -> Iterator[Found]:
+    """Yield the first write of each run of a function to each memory that its caller then reads as if it were old."""
     told: set[tuple[Callsite | None, int | None]] = set()
     asked: Counter[tuple[Callsite, int]] = Counter()
-    for call in story.writing:
+    for call, mutation in writes_of(story.writing, frozenset()):
         site, written = call.callsite, call.kind == "in-place" or call.does("turns")
-        if site is None or site.caller is None or not written or call.error is not None:
+        if site is None or site.caller is None or not written:
             continue
-        for mutation in call.mutations:
-            key = site.caller, mutation.storage
-            if key in told or mutation.storage is None or is_there_to_be_written(story, mutation):
-                continue
-            for depth, inside in enumerate(reversed(site.chain[1:])):  # from the innermost function on
-                asked[site, depth] += 1
-                handed = handed_over(story, call, mutation, inside) if asked[site, depth] <= _RUNS else None
-                read = _read_as_old(story, handed) if handed is not None else None
-                if handed is not None and read is not None:
-                    told.add(key)
-                    yield _hazard(story, handed, read)
-                    break
+        key = site.caller, mutation.storage
+        if key in told or mutation.storage is None or is_there_to_be_written(story, mutation):
+            continue
+        for depth, inside in enumerate(reversed(site.chain[1:])):  # from the innermost function on
+            asked[site, depth] += 1
+            handed = handed_over(story, call, mutation, inside) if asked[site, depth] <= _RUNS else None
+            read = _read_as_old(story, handed) if handed is not None else None
+            if handed is not None and read is not None:
+                told.add(key)
+                name = story.bindings.name(handed.tensor)
+                words = {"parameter": handed.parameter, "tensor": f"`{name}`" if name else _("a tensor")}
+                variable = story.bindings.written_name(call, handed.tensor) or name or handed.parameter
+                calls: dict[str, Event | None] = {"write": call, "read": read, "call": handed.caller}
+                yield Found(calls, handed.tensor, variable, words)
+                break
 
 
 def _read_as_old(story: Story, handed: Handed) -> CallEvent | None:
@@ -81,7 +84,7 @@ def _read_as_old(story: Story, handed: Handed) -> CallEvent | None:
 def _is_one_of_several_writes(story: Story, handed: Handed) -> bool:
     """True if a statement that is there for its effect alone goes on to write what the function gives it: that of
     ``soften(loudest(pings))``, where `soften` writes, too."""
-    later = (w.site for w in story.writes_to_memory(handed.mutation.storage) if w.at > handed.last and w.site)
+    later = (w.site for w in story.writes_between(handed.mutation.storage, handed.last) if w.site)
     places = (place for site in later for place in site.chain)
     return any(place.same_statement(handed.caller) and is_called_alone(place) for place in places)
 
@@ -121,7 +124,7 @@ def _is_taken_for_a_copy(handed: Handed) -> bool:
 def _is_handed_as_a_copy(story: Story, handed: Handed) -> bool:
     """True if the caller's statement itself took what it hands over, as ``preview(image.detach())`` does: nobody else
     has it, so the function may as well write it, were it a copy."""
-    view = view_of(story, handed.tensor, handed.first)
+    view = story.view_of(handed.tensor, handed.first)
     return view is not None and view.does("may hand back") and handed.caller.same_statement(view.callsite)
 
 
@@ -170,36 +173,21 @@ def _is_read_as(read: CallEvent, handed: Handed, tensor: int, path: str) -> bool
     return not takes_it or path in paths_in(site.expression.replace(caller.expression, "None"))
 
 
-def _hazard(story: Story, handed: Handed, read: CallEvent) -> Hazard:
-    call, caller, tensor = handed.call, handed.caller, handed.tensor
-    name = story.bindings.name(tensor)
-    return finding(
+RULES = rules_of(
+    Row(
         CODE,
         "warning",
-        message=_(
+        argument_written,
+        Calls(write="write", origin="call"),
+        message=N_(
             "{write} overwrote {tensor}, which {call} had passed as `{parameter}`, and {read} reads the new values. "
             "PyTorch gives no error."
-        ).format(
-            read=wording.spot(read.callsite),
-            write=wording.spot(call.callsite),
-            call=wording.spot(caller),
-            tensor=f"`{name}`" if name else _("a tensor"),
-            parameter=handed.parameter,
         ),
-        fix=_(
-            "Make a new tensor in the function instead of writing `{parameter}`, or work on `{parameter}.clone()`."
-        ).format(parameter=handed.parameter),
-        variable=story.bindings.written_name(call, tensor) or name or handed.parameter,
-        origin=caller,
-        read=read,
-        tensor=tensor,
-        write=call,
-        badges=Badges(origin=_("handed over here")),
-    )
-
-
-RULE = Rule(
-    check,
-    {CODE: Cures((flag_turned_off, value_given, bound_anew), (advice,), another_name_sees_it=True)},
-    gives_way=True,
+        fix=N_("Make a new tensor in the function instead of writing `{parameter}`, or work on `{parameter}.clone()`."),
+        ways=(flag_turned_off, value_given, bound_anew),
+        advice=(advice,),
+        another_name_sees_it=True,
+        badges=Badges(origin=N_("handed over here")),
+        gives_way=True,
+    ),
 )

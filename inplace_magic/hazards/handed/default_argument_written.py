@@ -11,16 +11,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
-from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.engine import Again, ForObject, written_again, written_for_two
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.references.engine import written_again, written_for_two
+from inplace_magic.hazards.rule import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, texts
+from inplace_magic.source.listing import texts
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import shared_defaults
 from inplace_magic.source.text import nodes_in
@@ -31,12 +28,11 @@ _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 """Methods that ``model(x)`` enters with the arguments as they stand there."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each writing line."""
+def written_for_the_next_call(story: Story) -> Iterator[Found]:
+    """Yield the writes of a default argument on top of what another call left in it."""
     for again in written_again(story, partial(_left_out_by, story)):
-        yield _hazard_of_calls(story, again)
-    for_objects = (_hazard_of_objects(story, again) for again in written_for_two(story))
-    yield from (found for found in for_objects if found is not None)
+        name = story.bindings.written_path(again.call, again.tensor) or ""
+        yield Found({"line": again.call}, again.tensor, name, {"name": name, "place": again.now.place})
 
 
 def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:
@@ -65,42 +61,23 @@ def _leaves_out(call: ast.Call, parameters: tuple[str, ...], name: str) -> bool:
     return name not in positional[: len(call.args)] and all(entry.arg != name for entry in call.keywords)
 
 
-def _hazard_of_calls(story: Story, again: Again[Callsite]) -> Hazard:
-    name = story.bindings.written_path(again.call, again.tensor) or ""
-    message = _(
-        "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument "
-        "is one tensor for all calls, so this call began with what the call before left in it. PyTorch "
-        "gives no error."
-    ).format(line=wording.spot(again.site), name=name, place=again.now.place)
-    fix = _("Make a new tensor in the function each time that `{name}` is left out.").format(name=name)
-    return finding(CODE, "warning", message=message, fix=fix, variable=name, tensor=again.tensor, write=again.call)
-
-
-def _hazard_of_objects(story: Story, shared: Again[ForObject]) -> Hazard | None:
-    """Return the finding on a write of ``self.counts[bay]`` for one object on top of what it left for another, where
-    both left out the dict or list around it."""
-    spot, path = spot_of(story.trace, shared.site), story.bindings.written_path(shared.call, shared.tensor)
-    entry = expressions.parse(path) if path is not None else None
-    if spot is not None and isinstance(entry, ast.Name):
-        entry = spot.value_of(entry.id)  # ``total = self.counts[bay]``
-    holder = entry.value if isinstance(entry, ast.Subscript) else None
-    owner = next((around for around in spot.around if isinstance(around, ast.ClassDef)), None) if spot else None
-    if owner is None or not isinstance(holder, ast.Attribute):
-        return None
-    own = expressions.path_text(holder.value) in shared.site.parameters[:1]
-    name = _default_left_out(story, owner, holder.attr) if own else None
-    if name is None:
-        return None
-    message = _(
-        "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another "
-        "one: both left out `{parameter}`, whose default is one object for all of them. PyTorch gives no "
-        "error."
-    ).format(line=wording.spot(shared.site), attribute=holder.attr, parameter=name)
-    fix = _("Make a new one in `__init__` each time that `{name}` is left out.").format(name=name)
-    variable = f"self.{holder.attr}"
-    return finding(
-        CODE, "warning", message=message, fix=fix, variable=variable, tensor=shared.tensor, write=shared.call
-    )
+def written_for_the_next_object(story: Story) -> Iterator[Found]:
+    """Yield the writes of ``self.counts[bay]`` for one object on top of what they left for another, where both left out
+    the dict or list around it."""
+    for shared in written_for_two(story):
+        spot, path = spot_of(story.trace, shared.site), story.bindings.written_path(shared.call, shared.tensor)
+        entry = expressions.parse(path) if path is not None else None
+        if spot is not None and isinstance(entry, ast.Name):
+            entry = spot.value_of(entry.id)  # ``total = self.counts[bay]``
+        holder = entry.value if isinstance(entry, ast.Subscript) else None
+        owner = next((around for around in spot.around if isinstance(around, ast.ClassDef)), None) if spot else None
+        if owner is None or not isinstance(holder, ast.Attribute):
+            continue
+        own = expressions.path_text(holder.value) in shared.site.parameters[:1]
+        name = _default_left_out(story, owner, holder.attr) if own else None
+        if name is not None:
+            words = {"attribute": holder.attr, "name": name}
+            yield Found({"line": shared.call}, shared.tensor, f"self.{holder.attr}", words)
 
 
 def _default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> str | None:
@@ -140,18 +117,27 @@ def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:
             yield from (v for t, v in zip(parts, values, strict=False) if getattr(t, "attr", None) == attribute)
 
 
-def made_in_the_function(write: Written) -> Fix | None:
-    """``state=None`` in the head, and ``state = torch.zeros(3) if state is None else state`` below it."""
-    listing, name = write.listing, write.hazard.variable
-    scope = listing.scope_of(write.statement)
-    if not isinstance(scope, ast.FunctionDef) or scope.body[0].lineno != scope.lineno + 1:
-        return None
-    default = _defaults(scope).get(name or "")
-    head = listing.substitute([(default, "None")]) if default is not None else None
-    if default is None or head is None:
-        return None
-    line = f"{listing.indent(scope.body[0])}{name} = {listing.text(default)} if {name} is None else {name}"
-    return Fix(write.site, listing, (Edit(scope.lineno, scope.lineno, (*head.new, line)),))
-
-
-RULE = Rule(check, {CODE: Cures((made_in_the_function,))})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        written_for_the_next_call,
+        message=N_(
+            "{line} writes `{name}`, which was left out at {place} and at the call before: a default argument "
+            "is one tensor for all calls, so this call began with what the call before left in it. PyTorch "
+            "gives no error."
+        ),
+        fix=N_("Make a new tensor in the function each time that `{name}` is left out."),
+    ),
+    Row(
+        CODE,
+        "warning",
+        written_for_the_next_object,
+        message=N_(
+            "{line} writes an entry of `self.{attribute}` for one object on top of what it wrote for another "
+            "one: both left out `{name}`, whose default is one object for all of them. PyTorch gives no "
+            "error."
+        ),
+        fix=N_("Make a new one in `__init__` each time that `{name}` is left out."),
+    ),
+)

@@ -11,8 +11,8 @@ from functools import cache
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.history import kept_without_history
-from inplace_magic.hazards.notes.note import LEAST_BYTES
-from inplace_magic.hazards.row import Calls, Event, Found, Row, rules_of
+from inplace_magic.hazards.notes.memory import LEAST_BYTES
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, bytes_of
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
@@ -122,7 +122,7 @@ RULES = rules_of(
         CODE,
         "warning",
         kept_of_every_pass,
-        Calls(write="line", origin="made"),
+        Calls(origin="made"),
         message=N_(
             "{line} keeps the graph of every pass: {size} more with each, {total} after {passes}. No backward goes "
             "through it; only numbers are read from it."

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.overlap import lies_within, may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 
@@ -73,7 +73,7 @@ RULES = rules_of(
         "out-outgrown",
         "silent",
         resized,
-        Calls(write="line", origin="maker"),
+        Calls(origin="maker"),
         message=N_(
             "{line} makes {tensor} show other elements: it is a part of a larger tensor, and `resize_` takes "
             "{count} elements that follow each other in memory, from its first one on. PyTorch gives no error."
@@ -87,7 +87,6 @@ RULES = rules_of(
         "out-outgrown",
         "silent",
         outgrown,
-        Calls(write="line"),
         message=N_(
             "{line} wrote a result of {after} elements into {tensor}, which has {before} and shares its memory: "
             "the elements behind it were overwritten. PyTorch only warns."

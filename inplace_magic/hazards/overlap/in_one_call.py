@@ -10,13 +10,14 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from inplace_magic.analysis.overlap import (
+    VIEWS_OF_VIEWS,
     may_meet,
     reads_what_it_writes,
     region_of,
     repeating,
-    views_back,
     writes_one_element_twice,
 )
 from inplace_magic.analysis.story import Story
@@ -26,7 +27,7 @@ from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.new_tensor import cloned_first, made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -109,7 +110,8 @@ def expanded_written(story: Story) -> Iterator[Found]:
     rows: dict[tuple[Callsite | None, int], tuple[int, Region]] = {}
     kept_up: dict[int, bool] = {}
     for call, mutation, after in _writes(story):
-        region = region_of(after)
+        region, index = region_of(after), mutation.region
+        by_rows = index is not None and not writes_one_element_twice(index)  # the elements that it names are one each
         whole = None
         if region is None:
             continue
@@ -121,9 +123,9 @@ def expanded_written(story: Story) -> Iterator[Found]:
             first, met = rows.setdefault((call.callsite, whole.tensor), (part, region))
             if first == part or not may_meet(met, region) or not _is_read_as_rows(story, call, whole):
                 continue
-        elif mutation.region.shape == region.shape if mutation.region is not None else call.does("fills"):
+        elif index.shape == region.shape if index is not None else call.does("fills"):
             continue  # every position gets the value anyway
-        elif _is_a_row(mutation) and not _is_read_as_rows(story, call, after):
+        elif by_rows and not _is_read_as_rows(story, call, after):
             continue
         expanded = whole or after
         if expanded.tensor not in kept_up:
@@ -153,29 +155,26 @@ _IN_A_ROW = N_(
 )
 
 
-def _is_a_row(mutation: Mutation) -> bool:
-    """True if an index named elements that are one each."""
-    return mutation.region is not None and not writes_one_element_twice(mutation.region)
-
-
 def _expanded_around(
     story: Story, call: CallEvent, mutation: Mutation, region: Region
 ) -> tuple[TensorMetadata, int] | None:
     """Return the tensor in which an element stands for several positions, and the row of it that the written one is a
     part of."""
-    for tensor, view in views_back(story, mutation.tensor, call.index):
+    part = mutation.tensor
+    for view in islice(story.views_back(part, call.index), VIEWS_OF_VIEWS):
         if view.inputs[0].storage != mutation.storage:
             return None
         whole = region_of(view.inputs[0])
         if whole is not None and math.prod(whole.shape) > math.prod(region.shape) and writes_one_element_twice(whole):
-            return view.inputs[0], tensor
+            return view.inputs[0], part
+        part = view.inputs[0].tensor
     return None
 
 
 def _is_kept_up(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
     """True if what lies below an expanded tensor is written by itself as well, since that was taken of it: whoever does
     so knows them to be one."""
-    views = [view for _tensor, view in views_back(story, whole.tensor, call.index)]
+    views = [*islice(story.views_back(whole.tensor, call.index), VIEWS_OF_VIEWS)]
     below = {view.inputs[0].tensor for view in views}
     return bool(views) and any(
         write.at > views[0].index and write.mutation is not None and write.mutation.tensor in below
@@ -203,7 +202,6 @@ RULES = rules_of(
         "overlapping-write",
         "silent",
         reads_other_elements,
-        Calls(write="line"),
         message=N_(
             "{line} writes {tensor} while it reads other elements of the same memory: an element may hold its new "
             "value before it is read. PyTorch gives no error; the result depends on the order in which the kernel "
@@ -216,7 +214,6 @@ RULES = rules_of(
         "out-is-input",
         "silent",
         reads_more_than_once,
-        Calls(write="line"),
         message=N_(
             "{line} writes its result into {tensor} while it still reads {tensor}: it can overwrite elements that it "
             "still needs. PyTorch gives no error; the result depends on the kernel."
@@ -229,7 +226,7 @@ RULES = rules_of(
         "expanded-tensor-written",
         "silent",
         expanded_written,
-        Calls(write="line", origin="origin"),
+        Calls(origin="origin"),
         message=N_(
             "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
             "({origin_code}, {place}): all of them changed."

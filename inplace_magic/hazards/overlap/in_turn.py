@@ -18,11 +18,11 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.overlap.swapped import copy_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.listing import LOOPS, whole_listing
+from inplace_magic.source.spots import spot_of
 
 
 @dataclass
@@ -66,13 +66,9 @@ def row_overwritten_first(story: Story) -> Iterator[Found]:
 
 def _same_loop(story: Story, one: Callsite, other: Callsite) -> bool:
     """True if the innermost loops around two places are one."""
-    inner = []
-    for site in (one, other):
-        listing = whole_listing(story.trace, site)
-        statement = listing.statement_at(site) if listing is not None else None
-        around = listing.around(statement) if listing is not None and statement is not None else ()
-        inner.append(next((node for node in around if isinstance(node, LOOPS)), None))
-    return inner[0] is not None and inner[0] is inner[1]
+    spots = [spot_of(story.trace, site) for site in (one, other)]
+    first, second = (spot.loops[:1] if spot is not None else [] for spot in spots)
+    return bool(first) and first == second
 
 
 def view_overwritten_unread(story: Story) -> Iterator[Found]:
@@ -123,9 +119,8 @@ def _held_values(story: Story, view: CallEvent) -> bool:
     maker = story.maker_of_storage(part.storage)
     if maker is None or not maker.does("buffer"):
         return True
-    writes = (write for write in story.writes_to_memory(part.storage) if write.at < view.index)
-    reached = (reach_of_write(w.call, w.mutation) if w.call and w.mutation else None for w in writes)
-    return any(may_meet(region, region_of(part)) for region in reached)
+    writes = story.writes_between(part.storage, -1, view.index)
+    return any(may_meet(write.reach, region_of(part)) for write in writes)
 
 
 def operand_overwritten_first(story: Story) -> Iterator[Found]:
@@ -156,7 +151,6 @@ RULES = rules_of(
         "operand-overwritten-first",
         "warning",
         operand_overwritten_first,
-        Calls(write="line"),
         message=N_(
             "{first} overwrote `{name}` before {line} reads it in the argument of its last call: Python evaluates a "
             "chain from left to right, so the argument is computed from the new values. PyTorch gives no error."
@@ -167,7 +161,6 @@ RULES = rules_of(
         "row-overwritten-first",
         "silent",
         row_overwritten_first,
-        Calls(write="line"),
         message=N_(
             "{line} copies a part of {tensor} that an earlier pass of the line had overwritten, so the copied "
             "values are not those from when the loop began. PyTorch gives no error."
@@ -180,7 +173,7 @@ RULES = rules_of(
         "view-overwritten-unread",
         "warning",
         view_overwritten_unread,
-        Calls(write="write", read="read", origin="taken"),
+        Calls(write="write", origin="taken"),
         message=N_(
             "{taken} took {view} before {write} overwrote it, but {view} is a view, not a copy: {read} reads "
             "the new values, and nothing read the old ones. PyTorch gives no error."

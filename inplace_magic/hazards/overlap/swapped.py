@@ -10,7 +10,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import expression_copied
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 
@@ -89,8 +89,7 @@ def _exchanged(story: Story, copy: Copy, view: CallEvent) -> CallEvent | None:
         return None
     if (other.written, other.read) != (copy.read, region_of(copy.target)):
         return None
-    same = mutation.values_before is not None and mutation.values_before == mutation.values_after
-    if same or story.is_written_between(copy.target.storage, first.index, call.index):
+    if mutation.changed_nothing or story.is_written_between(copy.target.storage, first.index, call.index):
         return None
     if not all(site is not None and site.same_run(call.callsite) for site in (first.callsite, view.callsite)):
         return None

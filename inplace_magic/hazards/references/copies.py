@@ -11,16 +11,17 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from inplace_magic.analysis.ledger import owners_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import level_of, owners_of
+from inplace_magic.hazards.references.names import level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.listing import LOOPS, texts
-from inplace_magic.source.operands import operands_given
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 from inplace_magic.source.variables import mentions
@@ -127,7 +128,7 @@ def _reads_of(
 ) -> Iterator[tuple[Holding, CallEvent]]:
     """(original, the call that reads by way of it) before somebody else writes. A function that takes a copy of the
     original for itself, as the one that writes has done, reads by way of it, too."""
-    later = (write.at for write in story.writes_to_memory(mutation.storage) if write.at > call.index)
+    later = (write.at for write in story.writes_between(mutation.storage, call.index))
     until = next(later, len(story.trace.calls)) if originals else call.index
     for read in story.given_between(tensor, call.index, until):
         held = story.holdings.get(read.index, ())

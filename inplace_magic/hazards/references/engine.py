@@ -8,22 +8,18 @@ outlives a run, as a default argument does, the read is the next write that buil
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from itertools import islice
-from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import reach_of_write, region_of
+from inplace_magic.analysis.memory.ledger import line_key
+from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
-
-_AT = attrgetter("at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +61,18 @@ def began_as_a_buffer(story: Story, storage: int | None) -> bool:
     return maker is not None and maker.does("buffer")
 
 
-def reach_of(write: Write) -> Region | None:
-    """Return the elements that a write can have reached; None: any."""
-    return reach_of_write(write.call, write.mutation) if write.call is not None and write.mutation is not None else None
+def writes_of(calls: Iterable[CallEvent], told: Set[object]) -> Iterator[tuple[CallEvent, Mutation]]:
+    """Yield what calls wrote that came to their end, but for lines of which enough is known.
 
-
-Judge = Callable[[CallEvent, Mutation], Hazard | None]
-"""What is wrong with one write; None: nothing."""
-
-
-def first_of_each_line(calls: Iterable[CallEvent], judge: Judge) -> Iterator[Hazard]:
-    """Yield the first finding of each line that wrote, by whichever callers."""
-    reported: set[tuple[object, ...]] = set()
+    Args:
+        calls: the calls.
+        told: the lines, by their :func:`line_key`; it may grow meanwhile.
+    """
     for call in calls:
-        site = call.callsite
-        line = (site.cell, site.file, site.line) if site is not None else ()
-        if site is None or call.error is not None or line in reported:
-            continue
-        for mutation in call.mutations:
-            found = judge(call, mutation)
-            if found is not None:
-                reported.add(line)
-                yield found
-                break
-
-
-def writes_since(story: Story, reference: Reference) -> Iterator[Write]:
-    """Yield the writes of the memory after the reference was taken, oldest first."""
-    writes = story.writes_to_memory(reference.storage)
-    return islice(writes, bisect_right(writes, reference.since, key=_AT), None)
+        if call.callsite is not None and call.error is None:
+            for mutation in call.mutations:
+                if line_key(call.callsite) not in told:
+                    yield call, mutation
 
 
 def gone_stale(
@@ -115,7 +94,7 @@ def gone_stale(
     """
     told: set[Callsite | None] = set()
     for reference in references:
-        for write in islice(writes_since(story, reference), most):
+        for write in islice(story.writes_between(reference.storage, reference.since), most):
             if reference.until is not None and reference.until <= write.at:
                 break
             if not written(reference, write):
@@ -155,7 +134,7 @@ def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Hol
         site = call.callsite
         if earlier or site is None or site.caller is None:
             continue  # most writes of a loop end here
-        line = (site.cell, site.file, site.line)
+        line = line_key(site)
         if line in told:
             continue
         now = holder(call, site, mutation.tensor) if builds_on_itself(story, call, mutation) else None
@@ -185,7 +164,7 @@ def written_for_two(story: Story) -> Iterator[Again[ForObject]]:
             continue
         for mutation in call.mutations if all(builds_on_itself(story, call, each) for each in call.mutations) else ():
             now = ForObject(entry.object, site.caller)
-            before = first.setdefault((site.cell, site.file, site.line, mutation.tensor), now)
+            before = first.setdefault((*line_key(site), mutation.tensor), now)
             again = before.object != now.object and (site, mutation.tensor) not in told
             if again and not is_there_to_be_written(story, mutation):
                 told.add((site, mutation.tensor))

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.engine import began_as_a_buffer, reach_of
-from inplace_magic.hazards.references.origins import view_of
+from inplace_magic.hazards.references.engine import began_as_a_buffer
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -63,12 +63,10 @@ def handed_over(story: Story, call: CallEvent, mutation: Mutation, inside: Calls
     run = story.runs.around(call.index, caller, inside) if caller is not None else None
     if caller is None or run is None or (maker is not None and run[0] <= maker.index <= run[1]):
         return None
-    tensor, before, views = mutation.tensor, call.index, list[CallEvent]()
-    while (taken := view_of(story, tensor, before)) is not None and run[0] <= taken.index:
-        tensor, before = taken.inputs[0].tensor, taken.index
-        views.append(taken)
+    views = tuple(takewhile(lambda view: run[0] <= view.index, story.views_back(mutation.tensor, call.index)))
+    tensor = views[-1].inputs[0].tensor if views else mutation.tensor
     parameter = _parameter_holding(story, inside, run[1], tensor)
-    return Handed(story, call, mutation, caller, inside, *run, parameter, tensor, tuple(views)) if parameter else None
+    return Handed(story, call, mutation, caller, inside, *run, parameter, tensor, views) if parameter else None
 
 
 def _parameter_holding(story: Story, inside: Callsite, last: int, tensor: int) -> str | None:
@@ -88,7 +86,7 @@ def _parameter_holding(story: Story, inside: Callsite, last: int, tensor: int) -
 def is_unfilled(handed: Handed) -> bool:
     """True if the tensor began as a buffer, and nobody but this function has written it."""
     storage = handed.mutation.storage
-    before = (write.site for write in handed.story.writes_to_memory(storage) if write.at < handed.first)
+    before = (write.site for write in handed.story.writes_between(storage, -1, handed.first))
     return began_as_a_buffer(handed.story, storage) and all(
         site is not None and site.is_below_function(handed.inside) for site in before
     )
@@ -183,7 +181,7 @@ def is_written_again(handed: Handed) -> bool:
 def _other_writes(handed: Handed) -> Iterator[Write]:
     reach = reach_of_write(handed.call, handed.mutation)
     for write in handed.story.writes_to_memory(handed.mutation.storage):
-        if write.at != handed.call.index and may_meet(reach, reach_of(write)):
+        if write.at != handed.call.index and may_meet(reach, write.reach):
             yield write
 
 

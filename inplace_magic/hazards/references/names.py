@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from itertools import islice, takewhile
 
+from inplace_magic.analysis.ledger import Owned
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.origins import view_of
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_last_step, is_entry, is_some_entry
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.chains import argument_for, level, paths_in
+from inplace_magic.source.chains import level, paths_in
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
 
@@ -25,41 +25,6 @@ _FIRST_WRITES = 100
 """Writes among which the first one under another name is looked for."""
 _VIEWS_OF_VIEWS = 4
 """Steps of ``x.view(-1)[0]`` that are followed back."""
-
-
-@dataclass(frozen=True)
-class Owned:
-    """A write, seen from the function that owns the tensor's name."""
-
-    path: str
-    site: Callsite
-    """The place in that function: the write itself, or the call of the helper or module that wrote."""
-
-
-def owners_of(story: Story, call: CallEvent, mutation: Mutation) -> list[Owned]:
-    """Return the written tensor's name in each function that handed it on, outermost first. In ``y = block(x)`` with
-    ``def forward(self, x): return x + self.body(x)`` both names are `x`, and only the inner one is read again."""
-    path, site = story.bindings.written_path(call, mutation.tensor), call.callsite
-    owners: list[Owned] = []
-    while path is not None and site is not None:
-        owners.append(Owned(path, site))
-        path, site = _argument_for(story, call, mutation, owners[-1]), site.caller
-    return owners[::-1]
-
-
-def _argument_for(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> str | None:
-    """Return the caller's name for a parameter that still stands for what it was given; None for other names."""
-    path, site = owned.path, owned.site
-    if path not in site.parameters or path in ("self", "cls") or site.caller is None:
-        return None
-    bound = story.bindings.scopes.get((site.function, path), ())
-    if any(at < call.index and tensor not in story.calls[at].gave_back for at, tensor in bound):
-        return None  # bound anew, and not as ``x = x.float()`` does where `x` has that dtype
-    argument = argument_for(site, path)
-    if argument is None:
-        return None
-    outer = expressions.path_text(expressions.without_aliasing(argument, story.bindings.view_texts))
-    return outer if outer and story.bindings.is_handed_by(site.caller, outer, mutation.tensor) else None
 
 
 def second_names(story: Story, owned: Owned, mutation: Mutation) -> dict[str, AliasStatement]:
@@ -152,14 +117,13 @@ def behind(story: Story, mutation: Mutation, aliases: Iterable[AliasStatement]) 
 
 def taken_for_the_write(story: Story, call: CallEvent, mutation: Mutation) -> list[int]:
     """`x` of ``x[0].fill_(9)`` and ``x.data.sub_(1)``: the statement itself took what it wrote from it."""
-    found: list[int] = []
-    taken = view_of(story, mutation.tensor, call.index) if call.kind == "in-place" else None
-    while taken is not None and taken.inputs[0].storage == mutation.storage and len(found) < _VIEWS_OF_VIEWS:
-        if taken.callsite is None or not taken.callsite.same_statement(call.callsite):
-            break
-        found.append(taken.inputs[0].tensor)
-        taken = view_of(story, found[-1], call.index)
-    return found
+
+    def is_here(taken: CallEvent) -> bool:
+        site = taken.callsite
+        return taken.inputs[0].storage == mutation.storage and site is not None and site.same_statement(call.callsite)
+
+    views = story.views_back(mutation.tensor, call.index) if call.kind == "in-place" else iter(())
+    return [view.inputs[0].tensor for view in takewhile(is_here, islice(views, _VIEWS_OF_VIEWS))]
 
 
 def hands_out_another_name(owned: Owned) -> bool:

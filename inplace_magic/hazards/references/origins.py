@@ -46,20 +46,9 @@ def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool
     return all(meta.storage == mutation.storage for meta in given)
 
 
-def view_of(story: Story, tensor: int, before: int) -> CallEvent | None:
-    """Return the call before another one that took a tensor as a view of another tensor."""
-    made = story.innermost_new(tensor, before)
-    return made if made is not None and made.kind == "view" and made.inputs else None
-
-
 def is_of(story: Story, tensor: int, wholes: Container[int], before: int) -> bool:
     """True if a tensor is one of several, or a view of one."""
-    while tensor not in wholes:
-        taken = view_of(story, tensor, before)
-        if taken is None:
-            return False
-        tensor, before = taken.inputs[0].tensor, taken.index
-    return True
+    return tensor in wholes or any(view.inputs[0].tensor in wholes for view in story.views_back(tensor, before))
 
 
 def _made_for(story: Story, call: CallEvent, mutation: Mutation) -> Iterator[CallEvent]:

@@ -6,15 +6,16 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from inplace_magic.analysis.ledger import Owned
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import Owned, is_bound_anew
+from inplace_magic.hazards.references.names import is_bound_anew
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, level, paths_in, paths_read
-from inplace_magic.source.operands import operands_given
+from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
+from inplace_magic.analysis.ledger import Owned, owners_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import Owned, is_on, is_said_to_be_one, level_of, owners_of
+from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
@@ -30,7 +31,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing, listing_of
+from inplace_magic.source.listing import listing_of
 from inplace_magic.source.spots import Spot, spot_of
 from inplace_magic.source.variables import mentions, variables_read
 
@@ -244,11 +245,6 @@ def read_parts(statement: ast.stmt) -> list[ast.AST]:
     if isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.If, ast.With)):
         return []
     return [statement]
-
-
-def runs_again(listing: Listing, statement: ast.stmt) -> bool:
-    """True if a statement stands in a function or in a loop."""
-    return any(isinstance(node, (*LOOPS, *FUNCTIONS)) for node in listing.around(statement))
 
 
 def names(node: ast.AST, name: str) -> bool:

@@ -9,7 +9,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import history
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
-from inplace_magic.hazards.rule import Rule
+from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent
@@ -162,4 +162,4 @@ def _not_in_the_record(twice: Twice) -> tuple[str, str]:
     return message.format(second=second), fix.format(line=wording.line_of(twice.second.callsite))
 
 
-RULE = Rule(check)
+RULE = Rule(CODE, "error", check, {CODE: Cures()})

@@ -22,15 +22,13 @@ from inplace_magic.hazards.fixes.refused import (
     is_computed,
     is_seen_through_its_base,
     is_update,
-    taken_by_index,
-    under_inference_mode,
 )
 from inplace_magic.hazards.fixes.reorder import taken_after_the_write
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.refusal import Refusal, RefusalKind
+from inplace_magic.record.refusal import WHY, Refusal, RefusalKind
 
 LEAF = "leaf-written"
 EXPANDED = "expanded-write-refused"
@@ -59,10 +57,6 @@ class _Kind:
     cures: Cures = field(default_factory=Cures)
 
 
-_OF_A_LEAF = N_(
-    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an operation, with "
-    "no place for its own gradient, so PyTorch refused."
-)
 _UPDATE = N_("Put {line_code} under `with torch.no_grad():`, as an update of the values.")
 _COPY = N_(
     "Write into a copy: put `{name} = {name}.clone()` before {line_code}; the gradient then flows through the copy."
@@ -79,14 +73,14 @@ _ANEW = N_(
 KINDS: Mapping[RefusalKind, _Kind] = {
     "leaf written": _Kind(
         LEAF,
-        _OF_A_LEAF,
+        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a leaf that requires grad."),
         Cures((for_a_leaf,)),
     ),
     "view of a leaf written": _Kind(
         LEAF,
-        _OF_A_LEAF,
+        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a view of a leaf that requires grad."),
         Cures((for_a_leaf,)),
@@ -101,7 +95,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
             "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: a view that is taken "
             "alone may be written. If not, turn {line_code} into its out-of-place form and use the result."
         ),
-        cures=Cures((flag_turned_off, taken_by_index, _not_written), (advice,)),
+        cures=Cures((flag_turned_off, _not_written), (advice,)),
     ),
     "base of several views written": _Kind(
         BASE,
@@ -115,30 +109,24 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view detached in place": _Kind(
         DETACHED,
-        N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
+        WHY["view detached in place"],
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
         N_("{line} detaches {tensor} in place, and {tensor} is a view."),
         Cures((bound_anew,)),
     ),
     "inference tensor written": _Kind(
         INFERENCE,
-        N_(
-            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-            "written outside `inference_mode`."
-        ),
+        WHY["inference tensor written"],
         N_(
             "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before "
             "{line_code}."
         ),
         N_("{line} writes {tensor} in place."),
-        Cures((flag_turned_off, under_inference_mode, value_given, bound_anew), (advice,)),
+        Cures((flag_turned_off, value_given, bound_anew), (advice,)),
     ),
     "view made without recording written": _Kind(
         NO_GRAD,
-        N_(
-            "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot "
-            "record a write through it."
-        ),
+        WHY["view made without recording written"],
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line_code} under "
             "`torch.no_grad()` and detach the written tensor."
@@ -147,10 +135,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view of a custom function written": _Kind(
         CUSTOM,
-        N_(
-            "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer "
-            "keep right after a write, so it refused."
-        ),
+        WHY["view of a custom function written"],
         _ANEW,
         cures=Cures((flag_turned_off, value_given, bound_anew), (advice,)),
     ),
@@ -275,7 +260,7 @@ def _fix(kind: _Kind, call: CallEvent, made: CallEvent | None, base: str | None)
 def _rule(name: str, *codes: str) -> Rule:
     """Return the rule of the kinds that one page explains."""
     cures = {kind.code: kind.cures for kind in KINDS.values() if kind.code in codes}
-    return Rule(partial(_check, frozenset(codes)), cures, code=name, severity="error")
+    return Rule(name, "error", partial(_check, frozenset(codes)), cures)
 
 
 RULES = (

@@ -173,8 +173,8 @@ def _reached_by_the_failed(story: Story) -> set[int] | None:
 
 
 RULE = Rule(
+    CODE,
+    "error",
     check,
     {CODE: Cures((of_saved.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))},
-    code=CODE,
-    severity="error",
 )

@@ -9,12 +9,11 @@ from itertools import chain, pairwise, permutations
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.rule import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import before_first_step
@@ -54,21 +53,31 @@ class _Way:
         return {memory for call in self.runs for memory in _parameters_of(call)}
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that moved a network, wrote a second parameter, or gave one to a shallow copy."""
-    seen: set[Callsite | None] = set()
+def moved_along(story: Story) -> Iterator[Found]:
+    """Yield the writes that moved a network which was to stand still."""
     for moved in chain(_called_by_two_names(story), _given_the_memory(story)):
-        if moved.write[0].callsite not in seen:
-            seen.add(moved.write[0].callsite)
-            yield _network(story, moved)
+        call, mutation = moved.write
+        words = {"moving": moved.moving, "still": moved.still}
+        yield Found({"line": call, "read": moved.read}, mutation.tensor, words=words)
+
+
+def two_parameters(story: Story) -> Iterator[Found]:
+    """Yield the last write of memory that two parameters share and both wrote."""
     for memory in _shared_memories(story):
         writes = [last for tensor in memory if (last := _last_write(story, tensor)) is not None]
         if len(writes) > 1:
-            yield _two_parameters(story, writes)
+            call, mutation = max(writes, key=lambda write: write[0].index)
+            second = next(m for _call, m in writes if m.tensor != mutation.tensor)
+            one, other = (next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (mutation, second))
+            yield Found({"line": call}, mutation.tensor, one, {"one": one, "other": other})
+
+
+def given_to_both(story: Story) -> Iterator[Found]:
+    """Yield the lines that gave a shallow copy of a module another parameter, and so the original."""
     for entry in story.trace.registrations:
-        if entry.shared and entry.replaced is not None and entry.callsite not in seen and _is_read(story, entry):
-            seen.add(entry.callsite)
-            yield _given_to_both(story, entry)
+        if entry.shared and entry.replaced is not None and _is_read(story, entry):
+            variable = story.bindings.name(entry.tensor) if entry.tensor is not None else None
+            yield Found({"line": entry}, entry.tensor, variable, {"name": entry.name})
 
 
 def _called_by_two_names(story: Story) -> Iterator[_Moved]:
@@ -221,54 +230,6 @@ def _is_read(story: Story, entry: Registration) -> bool:
     return any(call.index >= entry.call and call.modules for call in reads)
 
 
-def _network(story: Story, moved: _Moved) -> Hazard:
-    (call, mutation), still, moving = moved.write, moved.still, moved.moving
-    message = _(
-        "{line} wrote the parameters of `{moving}`, which `{still}` shares, and {read} then runs `{still}`: "
-        "no copy was made, so `{still}` moves with every step. PyTorch gives no error."
-    ).format(line=wording.spot(call.callsite), moving=moving, still=still, read=wording.spot(moved.read.callsite))
-    fix = _("Give `{still}` parameters of its own: `{still} = copy.deepcopy({moving})`.")
-    return finding(
-        CODE,
-        "warning",
-        message=message,
-        fix=fix.format(still=still, moving=moving),
-        variable=story.bindings.written_name(call, mutation.tensor),
-        read=moved.read,
-        tensor=mutation.tensor,
-        write=call,
-    )
-
-
-def _two_parameters(story: Story, writes: list[_Write]) -> Hazard:
-    call, mutation = max(writes, key=lambda write: write[0].index)
-    second = next(m for _call, m in writes if m.tensor != mutation.tensor)
-    name, other = (next(iter(story.names.get(m.tensor, ())), f"T{m.tensor}") for m in (mutation, second))
-    message = _(
-        "{line} wrote `{one}`, which shares its memory with another parameter, `{other}`, that was written "
-        "as well: each step of one of them moves both. PyTorch gives no error."
-    ).format(line=wording.spot(call.callsite), one=name, other=other)
-    fix = _("Make each parameter of a copy: `nn.Parameter(init.clone())`; to tie two layers, assign one parameter.")
-    return finding(CODE, "warning", message=message, fix=fix, variable=name, tensor=mutation.tensor, write=call)
-
-
-def _given_to_both(story: Story, entry: Registration) -> Hazard:
-    message = _(
-        "{line} gives a shallow copy of a module another `{name}`, and such a copy shares its dict of parameters with "
-        "the original: the original now has the new `{name}` too. PyTorch gives no error."
-    ).format(line=wording.spot(entry.callsite), name=entry.name)
-    return Hazard(
-        code=CODE,
-        severity="warning",
-        message=message,
-        fix=_("Copy the module with `copy.deepcopy`, which gives the copy a dict and parameters of its own."),
-        variable=story.bindings.name(entry.tensor) if entry.tensor is not None else None,
-        mutation=entry.callsite,
-        badges=Badges(wrote=_("replaced in both here")),
-        tensor=entry.tensor,
-    )
-
-
 def data_copied(write: Written) -> Fix | None:
     """``t.data = o.data.clone()`` for ``t.data = o.data``."""
     listing, shared = write.listing, None
@@ -294,4 +255,37 @@ def deeply_copied(write: Written) -> Fix | None:
     return None
 
 
-RULE = Rule(check, {CODE: Cures((data_copied, deeply_copied))})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        moved_along,
+        message=N_(
+            "{line} wrote the parameters of `{moving}`, which `{still}` shares, and {read} then runs `{still}`: "
+            "no copy was made, so `{still}` moves with every step. PyTorch gives no error."
+        ),
+        fix=N_("Give `{still}` parameters of its own: `{still} = copy.deepcopy({moving})`."),
+        ways=(data_copied, deeply_copied),
+    ),
+    Row(
+        CODE,
+        "warning",
+        two_parameters,
+        message=N_(
+            "{line} wrote `{one}`, which shares its memory with another parameter, `{other}`, that was written "
+            "as well: each step of one of them moves both. PyTorch gives no error."
+        ),
+        fix=N_("Make each parameter of a copy: `nn.Parameter(init.clone())`; to tie two layers, assign one parameter."),
+    ),
+    Row(
+        CODE,
+        "warning",
+        given_to_both,
+        message=N_(
+            "{line} gives a shallow copy of a module another `{name}`, and such a copy shares its dict of parameters "
+            "with the original: the original now has the new `{name}` too. PyTorch gives no error."
+        ),
+        fix=N_("Copy the module with `copy.deepcopy`, which gives the copy a dict and parameters of its own."),
+        badges=Badges(wrote=N_("replaced in both here")),
+    ),
+)

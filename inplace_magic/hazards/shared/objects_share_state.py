@@ -4,93 +4,50 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import partial
 
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.copies import PastAnother, written_past_another
 from inplace_magic.hazards.references.engine import written_for_two
-from inplace_magic.hazards.rule import rule_of
-from inplace_magic.language import _
+from inplace_magic.hazards.rule import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, Listing
-
-
-def made_for_each_object(write: Written) -> Fix | None:
-    """The line of the class moves into an ``__init__``; a dataclass gets a ``default_factory``."""
-    listing, attribute = write.listing, (write.hazard.variable or "").rpartition(".")[2]
-    method = listing.scope_of(write.statement)
-    owner = listing.parents.get(method)
-    if not listing.whole or not isinstance(owner, ast.ClassDef):
-        return None
-    for entry in owner.body:
-        if not isinstance(entry, (ast.Assign, ast.AnnAssign)):
-            continue
-        targets = entry.targets if isinstance(entry, ast.Assign) else [entry.target]
-        if [expressions.path_text(target) for target in targets] == [attribute]:
-            if owner.decorator_list:
-                edits, said = _by_factory(listing, owner, entry), _("Let the dataclass make a tensor for each object.")
-            else:
-                edits, said = _in_init(listing, owner, entry, attribute), _("Make the tensor once for each object.")
-            return Fix(write.site, listing, edits, sentence=said) if edits else None
-    return None
-
-
-def _in_init(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.AnnAssign, name: str) -> tuple[Edit, ...]:
-    plain = not owner.bases and isinstance(entry, ast.Assign) and entry.lineno == entry.end_lineno
-    if not plain or entry.value is None or any(getattr(node, "name", "") == "__init__" for node in owner.body):
-        return ()
-    indent = listing.indent(entry)
-    rows = (f"{indent}def __init__(self):", f"{indent}    self.{name} = {listing.text(entry.value)}")
-    return (Edit(entry.lineno, entry.lineno, rows),)
-
-
-def _by_factory(listing: Listing, owner: ast.ClassDef, entry: ast.Assign | ast.AnnAssign) -> tuple[Edit, ...]:
-    imported = next(
-        (node for node in listing.nodes if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"),
-        None,
-    )
-    decorated = any("dataclass" in listing.text(node) for node in owner.decorator_list)
-    if imported is None or not decorated or entry.value is None or imported.lineno != imported.end_lineno:
-        return ()
-    made = listing.substitute([(entry.value, f"field(default_factory=lambda: {listing.text(entry.value)})")])
-    known = any(alias.name == "field" and alias.asname is None for alias in imported.names)
-    head = () if known else (listing.replace(imported, f"{listing.text(imported)}, field"),)
-    edits = (*head, made)
-    return tuple(edit for edit in edits if edit is not None) if all(edits) else ()
-
 
 CODE = "objects-share-state"
 OF_A_CLASS = "class-attribute-written"
 
 
-def _with_code(code: str, story: Story) -> Iterator[Hazard]:
-    return (found for found in story.once(_all) if found.code == code)
+def of_two_objects(story: Story) -> Iterator[Found]:
+    """Yield the writes of a tensor of two objects; not where it is one of the class."""
+    return (found for found, of_class in story.once(_by_line) if not of_class)
 
 
-def _all(story: Story) -> list[Hazard]:
-    """Return the finding of each line that writes a tensor of two objects."""
-    found: dict[Callsite | None, Hazard | None] = {}
+def of_the_class(story: Story) -> Iterator[Found]:
+    """Yield the writes of a tensor of the class for one object after another."""
+    return (found for found, of_class in story.once(_by_line) if of_class)
+
+
+def _by_line(story: Story) -> list[tuple[Found, bool]]:
+    """Return what is found of each line that writes a tensor of two objects, and whether that is one of the class."""
+    found: dict[Callsite | None, tuple[Found, bool] | None] = {}
     for again in written_for_two(story):
         call, site, tensor = again.call, again.site, again.tensor
         if site in found or not _is_its_own(story, call, site, tensor):
             continue
         of_class = _of_the_class(story, call, tensor, site)
         in_turn = _object_of(again.before.caller) == _object_of(again.now.caller)
+        path = story.bindings.written_path(call, tensor) or ""
         if of_class is not None and _keeps_both(story, site):
             found[site] = None
-        elif of_class is not None and not in_turn:
-            found[site] = _of_class(story, call, tensor, of_class)
         else:
-            found[site] = _of_two_objects(story, call, tensor)
+            shared = of_class is not None and not in_turn
+            found[site] = Found({"line": call}, tensor, path, {"path": path, "shared": of_class}), shared
     for past in written_past_another(story):
         if past.call.callsite not in found:
-            found[past.call.callsite] = _of_another_holder(story, past)
+            found[past.call.callsite] = _past_another(story, past), False
     return [each for each in found.values() if each is not None]
 
 
@@ -134,62 +91,31 @@ def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> b
     return attribute is not None and attribute not in given
 
 
-def _of_another_holder(story: Story, past: PastAnother) -> Hazard:
-    """Return the finding on an object that was copied without its tensors."""
-    written, call = past.copy.path, past.call
-    if past.read is None and past.original.path == written:
-        message = _(
-            "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the same "
-            "tensors. PyTorch gives no error."
-        )
-    elif past.read is None:
-        message = _(
-            "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the same "
-            "tensors. PyTorch gives no error."
-        )
+def _past_another(story: Story, past: PastAnother) -> Found:
+    """Return what is found of an object that was copied without its tensors."""
+    written, message = past.copy.path, _PAST_ANOTHER
+    if past.read is None:
+        message = _IN_BOTH if past.original.path == written else _IN_THE_OTHER
     else:
-        written = story.bindings.written_path(call, call.mutations[0].tensor) or written
-        message = _(
-            "{line} wrote `{original}` as `{written}`, and {read} reads the new values: two objects of the class "
-            "`{kind}` hold one tensor. PyTorch gives no error."
-        )
-    words = {
-        "line": wording.spot(call.callsite),
-        "original": past.original.path,
-        "written": past.copy.path,
-        "kind": past.copy.kind,
-        "read": wording.spot(past.read.callsite if past.read is not None else None),
-    }
-    fix = _("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor.")
-    return _hazard(CODE, call, past.tensor, written, message.format_map(words), fix, past.read)
+        written = story.bindings.written_path(past.call, past.call.mutations[0].tensor) or written
+    words = {"original": past.original.path, "written": past.copy.path, "kind": past.copy.kind}
+    calls = {"line": past.call, "read": past.read}
+    return Found(calls, past.tensor, written, words, message=message, fix=_COPY_TENSORS)
 
 
-def _of_two_objects(story: Story, call: CallEvent, tensor: int) -> Hazard:
-    path = story.bindings.written_path(call, tensor) or ""
-    message = _(
-        "{line} writes `{path}` of one object over what it wrote for another: both hold the same tensor. PyTorch "
-        "gives no error."
-    ).format(line=wording.spot(call.callsite), path=path)
-    fix = _("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`.")
-    return _hazard(CODE, call, tensor, path, message, fix)
-
-
-def _of_class(story: Story, call: CallEvent, tensor: int, shared: str) -> Hazard:
-    path = story.bindings.written_path(call, tensor) or ""
-    message = _(
-        "{line} writes `{path}` of one object over what it wrote for another: both times the tensor is `{shared}`, "
-        "made in the class body, one for all objects. PyTorch gives no error."
-    ).format(line=wording.spot(call.callsite), path=path, shared=shared)
-    fix = _(
-        "Make the tensor in `__init__`, once for each object; in a dataclass write `field(default_factory=lambda: …)`."
-    )
-    return _hazard(OF_A_CLASS, call, tensor, path, message, fix)
-
-
-def _hazard(
-    code: str, call: CallEvent, tensor: int, variable: str, message: str, fix: str, read: CallEvent | None = None
-) -> Hazard:
-    return finding(code, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call, read=read)
+_IN_BOTH = N_(
+    "{line} writes the original as well: the owner of `{written}` is a shallow copy, which holds the same "
+    "tensors. PyTorch gives no error."
+)
+_IN_THE_OTHER = N_(
+    "{line} writes `{original}` as well: the owner of `{written}` is a shallow copy, which holds the same "
+    "tensors. PyTorch gives no error."
+)
+_PAST_ANOTHER = N_(
+    "{line} wrote `{original}` as `{written}`, and {read} reads the new values: two objects of the class "
+    "`{kind}` hold one tensor. PyTorch gives no error."
+)
+_COPY_TENSORS = N_("Copy the tensors as well: `copy.deepcopy`, or `.clone()` the written tensor.")
 
 
 def _holder(path: str) -> str:
@@ -211,7 +137,29 @@ def _slot_of_its_own(write: Written) -> Fix | None:
     return slot_bound_anew(write) if holders.isdisjoint(others) else None
 
 
-RULES = (
-    rule_of(CODE, "warning", partial(_with_code, CODE), _slot_of_its_own),
-    rule_of(OF_A_CLASS, "warning", partial(_with_code, OF_A_CLASS), made_for_each_object),
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        of_two_objects,
+        message=N_(
+            "{line} writes `{path}` of one object over what it wrote for another: both hold the same tensor. PyTorch "
+            "gives no error."
+        ),
+        fix=N_("Give each object a tensor of its own: `copy.deepcopy`, or make it in `__init__`."),
+        ways=(_slot_of_its_own,),
+    ),
+    Row(
+        OF_A_CLASS,
+        "warning",
+        of_the_class,
+        message=N_(
+            "{line} writes `{path}` of one object over what it wrote for another: both times the tensor is `{shared}`, "
+            "made in the class body, one for all objects. PyTorch gives no error."
+        ),
+        fix=N_(
+            "Make the tensor in `__init__`, once for each object; in a dataclass write `field(default_factory=lambda: "
+            "…)`."
+        ),
+    ),
 )

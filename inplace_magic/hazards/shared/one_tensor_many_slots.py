@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from inplace_magic.analysis.accesses import Write, write_by
+from inplace_magic.analysis.ledger import owners_of
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
+from inplace_magic.hazards.fixes.of_origin import in_each_slot
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.fixes.where_kept import in_each_slot
-from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.references.slots import (
     Two,
@@ -24,8 +23,8 @@ from inplace_magic.hazards.references.slots import (
     several_at_the_end,
     slots_at_the_write,
 )
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.rule import Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step, is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
@@ -37,8 +36,8 @@ _FEW = 16
 """Writes of a tensor among which that is looked for which builds on the old values."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each writing place."""
+def one_tensor_many_slots(story: Story) -> Iterator[Found]:
+    """Yield the writes of a tensor that a list or dict holds more than once."""
     seen: set[Callsite | None] = set()
     for call in story.doing("gathers"):
         if call.error is None and not _says_so(call):
@@ -47,7 +46,7 @@ def check(story: Story) -> Iterator[Hazard]:
                     seen.add(write.site)
                     reads = _("{line} reads it {count} times")
                     reads = reads.format(line=wording.line_of(call.callsite), count=times)
-                    yield _hazard(story, write, tensor, reads)
+                    yield _found(story, write, tensor, reads)
     asked: set[int] = set()
     for call in story.in_place:
         for mutation in call.mutations if call.callsite not in seen else ():
@@ -58,7 +57,7 @@ def check(story: Story) -> Iterator[Hazard]:
                 write, (one, other) = found
                 seen.add(write.site)
                 are_one = _("{one} and {other} are one and the same").format(one=one, other=other)
-                yield _hazard(story, write, mutation.tensor, are_one, keyed=_is_keyed(one, other))
+                yield _found(story, write, mutation.tensor, are_one, keyed=_is_keyed(one, other))
 
 
 def _slots_written(story: Story, call: CallEvent, mutation: Mutation, *, first: bool) -> tuple[Write, Two] | None:
@@ -113,7 +112,7 @@ def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | 
     made = [maker.index for tensor in tensors if (maker := story.innermost_new(tensor, len(story.trace.calls)))]
     if len(made) < 2:
         return None
-    writes = (write for write in story.writes_to_memory(storage) if min(made) < write.at < max(made))
+    writes = story.writes_between(storage, min(made), max(made))
     foreign = {entry.noticed for entry in story.foreign_writes.get(storage, ())}
     return next((write for write in writes if write.site is not None and write.at not in foreign), None)
 
@@ -122,9 +121,7 @@ def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: 
     """Return the write of `tensor` that one place made at least twice before call `before`; backwards that add to a
     gradient are such places."""
     places: Counter[Callsite] = Counter()
-    for write in story.writes_to_memory(storage):
-        if write.at >= before:
-            break
+    for write in story.writes_between(storage, -1, before):
         added = write.call is None and write.at in story.added_to.get(storage or 0, ())
         if write.site is not None and (added or (write.mutation is not None and write.mutation.tensor == tensor)):
             places[write.site] += 1
@@ -180,25 +177,20 @@ def _is_keyed(one: str, other: str) -> bool:
     return one[one.rfind("[", 0, differ) :].startswith('["')
 
 
-def _hazard(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Hazard:
+def _found(story: Story, write: Write, tensor: int, evidence: str, *, keyed: bool = False) -> Found:
+    words = {"evidence": evidence, "new": "`{key: torch.zeros(n) for key in keys}`"}
+    message, fix = _IN_A_DICT if keyed else ("", "")
     variable = story.name_written_by(write) or story.bindings.name(tensor)
-    if keyed:
-        message = _(
-            "{line} wrote {tensor} in place, and a dict holds that very tensor more than once: {evidence}. A "
-            "dict keeps references, not copies, so every entry shows the last values."
-        )
-        fix = _("Give each key a tensor of its own (`{key: torch.zeros(n) for key in keys}`).")
-    else:
-        message = _(
-            "{line} wrote {tensor} in place, and a list holds that very tensor more than once: {evidence}. A "
-            "list keeps references, not copies, so every entry shows the last values."
-        )
-        fix = _(
-            "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
-        )
-    name = f"`{variable}`" if variable else _("a tensor")
-    message = message.format(tensor=name, line=wording.spot(write.site), evidence=evidence)
-    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=write)
+    return Found({"line": write}, tensor, variable, words, message=message, fix=fix)
+
+
+_IN_A_DICT = (
+    N_(
+        "{line} wrote {tensor} in place, and a dict holds that very tensor more than once: {evidence}. A "
+        "dict keeps references, not copies, so every entry shows the last values."
+    ),
+    N_("Give each key a tensor of its own ({new})."),
+)
 
 
 def _entry_bound_anew(write: Written) -> Fix | None:
@@ -206,4 +198,19 @@ def _entry_bound_anew(write: Written) -> Fix | None:
     return slot_bound_anew(write) if write.path is not None and is_entry(write.path) else None
 
 
-RULE = Rule(check, {CODE: Cures((in_each_slot, _entry_bound_anew), another_name_sees_it=True)})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        one_tensor_many_slots,
+        message=N_(
+            "{line} wrote {tensor} in place, and a list holds that very tensor more than once: {evidence}. A "
+            "list keeps references, not copies, so every entry shows the last values."
+        ),
+        fix=N_(
+            "Store a copy each time (`.clone()`), or make one tensor a slot (`[torch.zeros(n) for _ in range(k)]`)."
+        ),
+        ways=(in_each_slot, _entry_bound_anew),
+        another_name_sees_it=True,
+    ),
+)

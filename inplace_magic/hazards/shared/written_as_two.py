@@ -14,20 +14,21 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import islice
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.ledger import Owned, owners_of
 from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.engine import Reference, writes_since
-from inplace_magic.hazards.references.names import Owned, is_on, is_said_to_be_one, level_of, owners_of
-from inplace_magic.hazards.references.origins import builds_on_itself, view_of
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
+from inplace_magic.hazards.references.origins import builds_on_itself
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
@@ -44,17 +45,7 @@ _BETWEEN = 256
 """Writes between two assignments that are looked at."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each line that gives memory again, or writes on top of the other state."""
-    yield from _given_again(story)
-    seen: set[Callsite | None] = set()
-    for hazard in _written_by_both(story):
-        if hazard.mutation not in seen:
-            seen.add(hazard.mutation)
-            yield hazard
-
-
-def _given_again(story: Story) -> Iterator[Hazard]:
+def given_again(story: Story) -> Iterator[Found]:
     """Yield the lines that gave a tensor another one's memory twice, with a write by each of the two in between."""
     first: dict[tuple[object, ...], CallEvent] = {}
     reported: set[Callsite] = set()
@@ -73,23 +64,27 @@ def _given_again(story: Story) -> Iterator[Hazard]:
         )
         if own is not None and theirs is not None:
             reported.add(call.callsite)
-            yield _hazard_of_memory(before, target.tensor, own, theirs)
+            node = parse(before.callsite.statement) if before.callsite is not None else None
+            one, other = "q.data", "p.data"
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                one, other = ast.unparse(node.targets[0]), ast.unparse(node.value)
+            words = {"one": one, "other": other, "code": wording.code(f"{one} = {other}.clone()")}
+            calls: dict[str, Event | None] = {"line": before, "first": own, "second": theirs}
+            yield Found(calls, target.tensor, one.removesuffix(".data"), words)
 
 
 def _whole(story: Story, tensor: int, before: int) -> int:
     """`p` of ``p.data``, ``p.detach()``."""
-    taken = view_of(story, tensor, before)
-    while taken is not None and taken.inputs[0].storage == taken.outputs[0].storage:
+    for taken in story.views_back(tensor, before):
+        if taken.inputs[0].storage != taken.outputs[0].storage:
+            break
         tensor = taken.inputs[0].tensor
-        taken = view_of(story, tensor, taken.index)
     return tensor
 
 
 def _written_by(story: Story, storage: int, tensor: int, since: int, until: int) -> Write | None:
     """Return the first write of a memory by a tensor, or a view of it, between two calls."""
-    for count, write in enumerate(writes_since(story, Reference(tensor, storage, since, None))):
-        if write.at >= until or count == _BETWEEN:
-            return None
+    for write in islice(story.writes_between(storage, since, until), _BETWEEN):
         written = write.mutation.tensor if write.site is not None and write.mutation is not None else None
         if written is not None and _whole(story, written, write.at) == tensor:
             return write
@@ -106,7 +101,7 @@ class _Pair:
     """By place: the latest write that gave it values that do not depend on the old ones."""
 
 
-def _written_by_both(story: Story) -> Iterator[Hazard]:
+def written_by_both(story: Story) -> Iterator[Found]:
     """Yield the writes on top of what a write by another place of the tensor left, one for each pair of places."""
     pairs: dict[Hashable, _Pair] = {}
     reported: set[Hashable] = set()
@@ -122,7 +117,11 @@ def _written_by_both(story: Story) -> Iterator[Hazard]:
                     before = _built_on(story, pair, call, mutation, mine, theirs, owned.path)
                     if before is not None and key not in reported:
                         reported.add(key)
-                        yield _hazard_of_states(story, *before, call, mutation.tensor, owned.path)
+                        earlier, one = before
+                        made = story.bindings.made_at.get(mutation.tensor)
+                        calls: dict[str, Event | None] = {"line": call, "first": earlier, "made": made}
+                        variable = story.bindings.written_name(call, mutation.tensor) or owned.path
+                        yield Found(calls, mutation.tensor, variable, {"one": one, "other": owned.path})
 
 
 def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
@@ -228,36 +227,6 @@ def _bound_with(statement: ast.AST, name: str) -> list[str]:
     return [each for each in names if each != name] if name in names else []
 
 
-def _hazard_of_memory(given: CallEvent, tensor: int, own: Write, theirs: Write) -> Hazard:
-    site = given.callsite
-    node = parse(site.statement) if site is not None else None
-    one, other = "q.data", "p.data"
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        one, other = ast.unparse(node.targets[0]), ast.unparse(node.value)
-    message = _(
-        "{line} gives `{one}` the memory of `{other}` instead of a copy: {first} and {second} both write it "
-        "from then on, so each changes both. PyTorch gives no error."
-    ).format(
-        line=wording.spot(site),
-        one=one,
-        other=other,
-        first=wording.line_of(own.site),
-        second=wording.line_of(theirs.site),
-    )
-    return finding(
-        CODE,
-        "warning",
-        message=message,
-        fix=_("Give it a copy: {code}.").format(code=wording.code(f"{one} = {other}.clone()")),
-        variable=one.removesuffix(".data"),
-        tensor=tensor,
-        write=given,
-        origin=site,
-        read=theirs.call,
-        badges=Badges(read=_("writes the same memory here")),
-    )
-
-
 def memory_copied(write: Written) -> Fix | None:
     """``q.data = p.data.clone()``."""
     node, call = write.statement, write.call
@@ -266,18 +235,29 @@ def memory_copied(write: Written) -> Fix | None:
     return copied(write, write.listing, node.value)
 
 
-def _hazard_of_states(story: Story, before: CallEvent, one: str, call: CallEvent, tensor: int, other: str) -> Hazard:
-    first, second = before.callsite, call.callsite
-    message = _(
-        "{line} continues from what {first} wrote: `{other}` and `{one}` are one tensor, so each write "
-        "changes both. PyTorch gives no error."
-    ).format(line=wording.spot(second), first=wording.spot(first), one=one, other=other)
-    fix = _("Give `{one}` and `{other}` each a tensor of its own where they begin.").format(one=one, other=other)
-    variable, origin = story.bindings.written_name(call, tensor) or other, story.bindings.made_at.get(tensor)
-    told = finding(
-        CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call, origin=origin
-    )
-    return replace(told, mutations=tuple(place for place in (first, second) if place is not None))
-
-
-RULE = Rule(check, {CODE: Cures((memory_copied,))})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        given_again,
+        Calls(read="second", origin="line"),
+        message=N_(
+            "{line} gives `{one}` the memory of `{other}` instead of a copy: {first_code} and {second_code} both write "
+            "it from then on, so each changes both. PyTorch gives no error."
+        ),
+        fix=N_("Give it a copy: {code}."),
+        ways=(memory_copied,),
+        badges=Badges(read=N_("writes the same memory here")),
+    ),
+    Row(
+        CODE,
+        "warning",
+        written_by_both,
+        Calls(also="first", origin="made"),
+        message=N_(
+            "{line} continues from what {first} wrote: `{other}` and `{one}` are one tensor, so each write "
+            "changes both. PyTorch gives no error."
+        ),
+        fix=N_("Give `{one}` and `{other}` each a tensor of its own where they begin."),
+    ),
+)

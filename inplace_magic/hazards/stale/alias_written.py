@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from inplace_magic.analysis.ledger import Owned, owners_of
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.overlap import copies_onto_itself
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line, is_there_to_be_written
+from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written, writes_of
 from inplace_magic.hazards.references.names import (
-    Owned,
     are_given_at_once,
     are_taken_for_two,
     behind,
@@ -23,7 +23,6 @@ from inplace_magic.hazards.references.names import (
     hands_out_another_name,
     is_bound_anew,
     name_given_by_the_write,
-    owners_of,
     second_names,
     stands_for_another,
     taken_for_the_write,
@@ -34,8 +33,8 @@ from inplace_magic.hazards.references.rereading import (
     declared_in_place,
     read_again,
 )
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.rule import At, Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_last_step, is_some_entry
@@ -46,21 +45,22 @@ from inplace_magic.source.chains import level, paths_read
 CODE = "alias-written"
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield the first finding of each line that writes: ``x.mul_(2).add_(1)`` is one mistake."""
-
-    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+def alias_written(story: Story) -> Iterator[Found]:
+    """Yield the first write of each line that another one takes for none: it reads the tensor by an older name.
+    ``x.mul_(2).add_(1)`` is one mistake."""
+    told: set[object] = set()
+    for call, mutation in writes_of(story.writing, told):
         written = call.kind == "in-place" or call.does("turns") or _is_reshaped(call)
-        if not written or copies_onto_itself(call):
-            return None
-        return _both_handed_out(story, call, mutation) or _read_by_an_owner(story, call, mutation)
+        if written and not copies_onto_itself(call):
+            found = _both_handed_out(story, call, mutation) or _read_by_an_owner(story, call, mutation)
+            if found is not None:
+                told.add(line_key(call.callsite))
+                yield found
 
-    return first_of_each_line(story.writing, judge)
 
-
-def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
-    """Return the finding on a function that gave the written tensor a second name before the write and returns both, or
-    puts both into one container, as if they were two tensors."""
+def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Found | None:
+    """Return what is found of a function that gave the written tensor a second name before the write and returns both,
+    or puts both into one container, as if they were two tensors."""
     site = call.callsite
     path = story.bindings.written_path(call, mutation.tensor) if site and story.aliases.beside(site) else None
     if site is None or path is None:
@@ -72,12 +72,12 @@ def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Hazar
             continue
         if not is_bound_anew(story, owned, other, call.index, read.index, mutation.tensor):
             again = Rereading(read, mutation.tensor, read.callsite, other, alias)
-            return _hazard(story, call, mutation, owned, again)
+            return _found(story, call, mutation, owned, again)
     return None
 
 
-def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Hazard | None:
-    """Return the finding on a function that knows the tensor by another name, or that the write gave it back to as if
+def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Found | None:
+    """Return what is found of a function that knows the tensor by another name, or that the write gave it back to as if
     it were new, and that reads it by the old name."""
     if is_there_to_be_written(story, mutation):
         return None
@@ -97,7 +97,7 @@ def _read_by_an_owner(story: Story, call: CallEvent, mutation: Mutation) -> Haza
             if read.alias is None and not hands_out_another_name(owned) and _is_over(story, owned, read):
                 continue
             if read.alias is None or goes_on_as_two(story, read.alias, owned.path, read.at):
-                return _hazard(story, call, mutation, owned, read)
+                return _found(story, call, mutation, owned, read)
     return None
 
 
@@ -151,44 +151,34 @@ def _is_over(story: Story, owned: Owned, read: Rereading) -> bool:
     return name in (read.at.bound or ()) or (bound is not None and bound[1] != read.tensor)
 
 
-def _hazard(story: Story, call: CallEvent, mutation: Mutation, owned: Owned, read: Rereading) -> Hazard:
+def _found(story: Story, call: CallEvent, mutation: Mutation, owned: Owned, read: Rereading) -> Found:
     how, fix = _why_one(story, read.alias) if read.alias is not None else _why_written(story, call, mutation, owned)
+    message = ""
+    if _is_reshaped(call):
+        message = _RESHAPED
+    elif call.kind == "metadata":
+        message = _TURNED
+    elif call.callsite is not None and _are_parts_of_one_line(read.at, call.callsite):
+        message = _IN_ONE_LINE
     words = {
         "name": read.path,
-        "read": wording.spot(read.at),
-        "write": wording.spot(call.callsite),
         "part": wording.code(call.callsite.expression if call.callsite is not None else ""),
         "how": how,
+        "cure": fix,
     }
-    return finding(
-        CODE,
-        "warning",
-        message=_what_happened(call, read.at).format_map(words),
-        fix=fix,
-        variable=story.bindings.written_name(call, mutation.tensor) or owned.path,
-        read=read.call,
-        at=read.at,
-        tensor=mutation.tensor,
-        write=call,
-    )
+    variable = story.bindings.written_name(call, mutation.tensor) or owned.path
+    return Found({"write": call, "read": At(read.call, read.at)}, mutation.tensor, variable, words, message=message)
 
 
-def _what_happened(call: CallEvent, reading: Callsite) -> str:
-    """Return the sentence on a write and its read, with places for the {write}, the {read}, the {name} and {how}."""
-    if _is_reshaped(call):
-        return _(
-            "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
-        )
-    if call.kind == "metadata":
-        return _(
-            "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
-        )
-    if call.callsite is not None and _are_parts_of_one_line(reading, call.callsite):
-        return _(
-            "{part} in {read} overwrote `{name}`, and the rest of the line reads the new values: {how}. PyTorch gives "
-            "no error."
-        )
-    return _("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error.")
+_RESHAPED = N_(
+    "{write} gave `{name}` another shape, and {read} reads it in the new one: {how}. PyTorch gives no error."
+)
+_TURNED = N_(
+    "{write} swapped the dimensions of `{name}`, and {read} reads them swapped: {how}. PyTorch gives no error."
+)
+_IN_ONE_LINE = N_(
+    "{part} in {read} overwrote `{name}`, and the rest of the line reads the new values: {how}. PyTorch gives no error."
+)
 
 
 def _why_one(story: Story, alias: AliasStatement) -> tuple[str, str]:
@@ -251,7 +241,16 @@ def _are_parts_of_one_line(one: Callsite, other: Callsite) -> bool:
     return one_run and one.expression != other.expression != other.statement
 
 
-RULE = Rule(
-    check,
-    {CODE: Cures((flag_turned_off, at_the_second_name, value_given, bound_anew), (advice,), another_name_sees_it=True)},
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        alias_written,
+        Calls(write="write"),
+        message=N_("{write} overwrote `{name}`, and {read} reads the new values: {how}. PyTorch gives no error."),
+        fix=N_("{cure}"),
+        ways=(flag_turned_off, at_the_second_name, value_given, bound_anew),
+        advice=(advice,),
+        another_name_sees_it=True,
+    ),
 )

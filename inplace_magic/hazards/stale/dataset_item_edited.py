@@ -13,16 +13,15 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.overlap import reach_of_write, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line
-from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, view_of
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.references.engine import began_as_a_buffer, writes_of
+from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
+from inplace_magic.hazards.rule import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Number, Region, TensorMetadata
 from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
@@ -36,29 +35,18 @@ _MOST = 512
 """Writes of a line among which the first elements are looked for once more."""
 
 
-def normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
-    """True if a write belongs to the normalisation of stored data that a model is trained on.
-
-    Args:
-        story: the trace.
-        call: the write.
-        after: the written tensor.
-    """
+def _normalised(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
+    """True if a write belongs to the normalisation of stored data that a model is trained on."""
     if after.storage is None or after.is_trainable or not _comes_round(story, call, after.storage):
         return False
-    return _only_normalised(story, after.storage) and _through_a_model(story, after)
+    trained_on = any(each.modules and each.grad_enabled for each in story.given_to.get(after.tensor, ()))
+    return trained_on and _only_normalised(story, after.storage)
 
 
-def edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
+def _edited_each_time(story: Story, call: CallEvent, after: TensorMetadata) -> bool:
     """True if a line changes one sample after another, of those that lie in a list of pairs or dicts, and then the
     first one again, by nothing but what stands there and numbers: an augmentation that writes what is stored. Numbers
-    alone that make it smaller or larger are none: so does friction.
-
-    Args:
-        story: the trace.
-        call: the write.
-        after: the written tensor.
-    """
+    alone that make it smaller or larger are none: so does friction."""
     named = any(re.fullmatch(r"\w+\[\d+\]\[[^\]]+\]", name) for name in story.names.get(after.tensor, ()))
     if began_as_a_buffer(story, after.storage):
         return False  # made to be filled, as states are: no sample
@@ -109,40 +97,35 @@ def _only_normalised(story: Story, storage: int) -> bool:
     return any(call.does("subtracts or divides") for call, _mutation in writes)
 
 
-def _through_a_model(story: Story, after: TensorMetadata) -> bool:
-    """True if the written tensor goes into a module's ``forward``."""
-    return any(call.modules and call.grad_enabled for call in story.given_to.get(after.tensor, ()))
-
-
 CODE = "dataset-item-edited"
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield the first finding of each line that writes."""
+def item_edited(story: Story) -> Iterator[Found]:
+    """Yield the first write of each line that edits a stored item which it has edited before."""
+    told: set[object] = set()
     edits: Counter[tuple[object, ...]] = Counter()
     arrays = _Arrays(story)
     is_fetched = lru_cache(None)(_is_fetched_here)  # a loop has few places
     counts = lru_cache(None)(_counts_fetches)
-
-    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+    for call, mutation in writes_of(story.in_place, told):
         site = call.callsite
         fetched = site is not None and is_fetched(site)
         if site is None or not (fetched or story.bindings.written_path(call, mutation.tensor)):
-            return None  # as nearly all that library code writes
-        if mutation.values_before is not None and mutation.values_before == mutation.values_after:
-            return None  # set right once and for all
+            continue  # as nearly all that library code writes
+        if mutation.changed_nothing:
+            continue  # set right once and for all
         if not builds_on_itself(story, call, mutation):
-            return None
+            continue
         after = next(meta for meta in call.mutated if meta.tensor == mutation.tensor)
         own = counts(site) or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
         if own if fetched else not _is_stored(story, call, after, site):
-            return None
+            continue
         where, is_same_item = arrays.place_of(after, mutation)
         edit = site.function, site.cell, site.file, site.line, site.expression, where
         edits[edit] += 1
-        return _hazard(story, call, mutation.tensor, site) if edits[edit] > 1 and is_same_item else None
-
-    return first_of_each_line(story.in_place, judge)
+        if edits[edit] > 1 and is_same_item:
+            told.add(line_key(site))
+            yield Found({"line": call}, mutation.tensor)
 
 
 def _is_fetched_here(site: Callsite) -> bool:
@@ -170,14 +153,14 @@ def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Calls
     if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
         return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
     if path.isidentifier():
-        return edited_each_time(story, call, after) or normalised(story, call, after)
+        return _edited_each_time(story, call, after) or _normalised(story, call, after)
     shallow = is_entry_of_text(path) and _is_shallow_copy(story, site, path.split("[")[0])
-    return shallow or normalised(story, call, after)
+    return shallow or _normalised(story, call, after)
 
 
 def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
     """Return the tensor of which the written one is a view that the very statement took."""
-    taken = view_of(story, after.tensor, call.index)
+    taken = story.view_of(after.tensor, call.index)
     here = taken is not None and taken.callsite is not None and taken.callsite.same_statement(call.callsite)
     return taken.inputs[0].tensor if taken is not None and here else after.tensor
 
@@ -225,14 +208,18 @@ class _Arrays:
         return where, self._going_on[after.storage]
 
 
-def _hazard(story: Story, call: CallEvent, tensor: int, site: Callsite) -> Hazard:
-    variable = story.bindings.written_name(call, tensor)
-    message = _(
-        "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, so each "
-        "fetch edits it again. PyTorch gives no error."
-    ).format(line=wording.spot(site), tensor=f"`{variable}`" if variable else _("the item"))
-    fix = _("Edit out of place, or fetch a copy first (`.clone()`).")
-    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
-
-
-RULE = Rule(check, {CODE: Cures((value_given, bound_anew), another_name_sees_it=True)})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        item_edited,
+        message=N_(
+            "{line} edited {tensor} in place for the second time: {tensor} is the stored data, or a view of it, so "
+            "each fetch edits it again. PyTorch gives no error."
+        ),
+        fix=N_("Edit out of place, or fetch a copy first (`.clone()`)."),
+        nameless=N_("the item"),
+        ways=(value_given, bound_anew),
+        another_name_sees_it=True,
+    ),
+)

@@ -6,23 +6,22 @@ a second holder that sees a write is the design of as many programs as it is the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.clone import where_it_is_handed
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken, state_copied_where_taken
-from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written, writes_since
+from inplace_magic.hazards.references.engine import Reference, Stale, gone_stale, is_there_to_be_written
 from inplace_magic.hazards.references.names import taken_for_the_write
-from inplace_magic.hazards.rule import Rule, Way, rule_of
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.hazards.stale import parts
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.places import Callsite
 
 
 def trained_and_taken_again(story: Story) -> Iterator[Stale]:
@@ -40,9 +39,7 @@ def trained_and_taken_again(story: Story) -> Iterator[Stale]:
 
 def _first_write(story: Story, stale: Stale) -> Write:
     source = stale.reference.tensor
-    for write in writes_since(story, stale.reference):
-        if write.at >= stale.write.at:
-            break
+    for write in story.writes_between(stale.reference.storage, stale.reference.since, stale.write.at):
         call, mutation = write.call, write.mutation
         if write.site is None or call is None or mutation is None:
             continue
@@ -102,92 +99,58 @@ def shortened(story: Story) -> Iterator[Stale]:
     return gone_stale(story, tables.values(), looks_up, read_elsewhere)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """A row."""
-
-    code: str
-    found: Callable[[Story], Iterable[Stale]]
-    """The references that were written behind their holder's back and read after that."""
-    message: str
-    """In English, with places for the lines that {read}, {write} and took it ({taken}), its {code}, and the {name}."""
-    fix: str
-    fix_of_state: str = ""
-    """Instead of it where library code took the reference, as ``state_dict()`` does."""
-    ways: tuple[Way, ...] = ()
-    origin: str = ""
-    wrote: str = ""
-    """What stands beside the marked lines, in English; empty for the usual words."""
+def _found(story: Story, stales: Iterable[Stale]) -> Iterator[Found]:
+    for stale in stales:
+        place, write = stale.reference.place, stale.write
+        name = story.bindings.name(stale.reference.tensor) or story.name_written_by(write)
+        words = {
+            "code": wording.code(place.expression) if place is not None else "",
+            "name": f"`{name}`" if name else _("a tensor"),
+        }
+        fix = _COPY_OF_STATE if place is not None and not place.direct else ""
+        calls: dict[str, Event | None] = {"write": write, "read": stale.read, "taken": place}
+        yield Found(calls, stale.reference.tensor, story.name_written_by(write) or name, words, fix=fix)
 
 
-DECISIONS = (
-    Decision(
+_CALLS = Calls(write="write", origin="taken")
+_COPY_OF_STATE = N_("Keep a copy: `copy.deepcopy(…)` around {code}.")
+
+RULES = rules_of(
+    Row(
         "taken-memory-trained",
-        trained_and_taken_again,
-        N_(
+        "warning",
+        lambda story: _found(story, trained_and_taken_again(story)),
+        _CALLS,
+        message=N_(
             "{write} writes parameters that lie in the memory of {name}, so it writes {name}; {read} then uses that "
             "memory again, as if it still held the initial values. PyTorch gives no error."
         ),
-        N_("Give the parameters memory of their own: pass a copy (`.clone()`)."),
+        fix=N_("Give the parameters memory of their own: pass a copy (`.clone()`)."),
     ),
-    Decision(
+    Row(
         "kept-then-written",
-        lambda story: (*parts.moved(story), *parts.weights_moved_on(story)),
-        N_(
+        "warning",
+        lambda story: _found(story, chain(parts.moved(story), parts.weights_moved_on(story))),
+        _CALLS,
+        message=N_(
             "{write} changed what {taken} kept, and {read} reads the new values: {code} shares that memory and copies "
             "nothing. PyTorch gives no error."
         ),
-        N_("Keep a copy: append `.clone()` to {code}."),
-        N_("Keep a copy: `copy.deepcopy(…)` around {code}."),
-        (state_copied_where_taken, copied_where_taken),
-        origin=N_("kept here"),
+        fix=N_("Keep a copy: append `.clone()` to {code}."),
+        ways=(state_copied_where_taken, copied_where_taken),
+        badges=Badges(origin=N_("kept here")),
     ),
-    Decision(
+    Row(
         "lookup-shortened",
-        shortened,
-        N_(
+        "warning",
+        lambda story: _found(story, shortened(story)),
+        _CALLS,
+        message=N_(
             "{write} shortened rows of {name}, and {read} reads the new values: a lookup with `max_norm` writes its "
             "table. PyTorch gives no error."
         ),
-        N_("Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."),
+        fix=N_("Look up in a copy (`table.clone()`), or shorten the table once, where everybody is to see it."),
         ways=(where_it_is_handed,),
-        wrote=N_("shortened here"),
+        badges=Badges(wrote=N_("shortened here")),
     ),
 )
-
-
-def _check(decision: Decision, story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing line."""
-    told: set[Callsite | None] = set()
-    for stale in decision.found(story):
-        if stale.write.site not in told:
-            told.add(stale.write.site)
-            yield _hazard(decision, story, stale)
-
-
-def _hazard(decision: Decision, story: Story, stale: Stale) -> Hazard:
-    place, write = stale.reference.place, stale.write
-    name = story.bindings.name(stale.reference.tensor) or story.name_written_by(write)
-    words = {
-        "read": wording.spot(stale.read.callsite),
-        "write": wording.spot(write.site),
-        "taken": wording.spot(place),
-        "code": wording.code(place.expression) if place is not None else "",
-        "name": f"`{name}`" if name else _("a tensor"),
-    }
-    fix = decision.fix_of_state if place is not None and not place.direct else ""
-    return finding(
-        decision.code,
-        "warning",
-        message=_(decision.message).format_map(words),
-        fix=_(fix or decision.fix).format_map(words),
-        variable=story.name_written_by(write) or name,
-        origin=place,
-        read=stale.read,
-        tensor=stale.reference.tensor,
-        write=write,
-        badges=Badges(origin=decision.origin and _(decision.origin), wrote=decision.wrote and _(decision.wrote)),
-    )
-
-
-RULES: tuple[Rule, ...] = tuple(rule_of(each.code, "silent", partial(_check, each), *each.ways) for each in DECISIONS)

@@ -11,13 +11,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import begun_with_a_copy
-from inplace_magic.hazards.references.engine import first_of_each_line
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.references.engine import writes_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
@@ -48,35 +48,36 @@ class _Line:
     """The cached function that made the tensor, where another one writes it."""
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield the first finding of each line that writes."""
+def initial_value_written(story: Story) -> Iterator[Found]:
+    """Yield the first such write of each line."""
+    told: set[object] = set()
     known: dict[tuple[object, ...], _Line] = {}
-
-    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+    for call, mutation in writes_of(story.in_place, told):
         site, tensor = call.callsite, mutation.tensor
         if site is None or call.does("overwrites"):
-            return None
-        key = site.cell, site.file, site.line, tensor
+            continue
+        key = *line_key(site), tensor
         line = known.get(key)
         if line is None:
             spot = spot_of(story.trace, site)
-            if spot is None:
-                return None
-            alias, used = _begins_anew(story, spot, call, site, tensor) or (None, 0)
-            maker = _cached(story, spot.listing, site, tensor) if alias is None else None
-            known[key] = _Line(call, call, alias, used, maker)
-            return None
+            if spot is not None:
+                alias, used = _begins_anew(story, spot, call, site, tensor) or (None, 0)
+                maker = _cached(story, spot.listing, site, tensor) if alias is None else None
+                known[key] = _Line(call, call, alias, used, maker)
+            continue
         known[key] = replace(line, last=call)
+        found = None
         if line.alias is not None and line.used < call.index:
-            filled = _is_filled(story, mutation, line.first.index, call.index)
-            return None if filled else _hazard_of_a_round(story, call, tensor, line.alias)
-        if line.maker is not None and (
+            if not _is_filled(story, mutation, line.first.index, call.index):
+                found = _of_a_round(call, tensor, line.alias)
+        elif line.maker is not None and (
             line.first.callsite != site or _is_read_elsewhere(story, tensor, line.last.index, call)
         ):
-            return _hazard_of_a_cache(story, call, tensor, line.maker)
-        return None
-
-    return first_of_each_line(story.in_place, judge)
+            words = {"name": story.bindings.written_path(call, tensor) or "", "function": line.maker}
+            found = Found({"line": call}, tensor, words["name"], words, message=_OF_A_CACHE[0], fix=_OF_A_CACHE[1])
+        if found is not None:
+            told.add(line_key(site))
+            yield found
 
 
 def _begins_anew(
@@ -112,7 +113,7 @@ def _read_below(
 
 def _is_filled(story: Story, mutation: Mutation, since: int, until: int) -> bool:
     """True if the memory was given new values between two writes, as a buffer is that each round uses again."""
-    writes = (write.call for write in story.writes_to_memory(mutation.storage) if since < write.at < until)
+    writes = (write.call for write in story.writes_between(mutation.storage, since, until))
     return any(write is not None and (write.does("overwrites") or write.does("sets item")) for write in writes)
 
 
@@ -147,30 +148,36 @@ def _is_read_elsewhere(story: Story, tensor: int, since: int, until: CallEvent) 
     return any(read.callsite is not None and not read.callsite.is_below_function(until.callsite) for read in reads)
 
 
-def _hazard_of_a_round(story: Story, call: CallEvent, tensor: int, alias: AliasStatement) -> Hazard:
-    message = _(
-        "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
-        "which the next round begins with. PyTorch gives no error."
-    ).format(
-        line=wording.spot(call.callsite),
-        name=alias.target,
-        source=alias.source,
-        code=wording.code(alias.text),
-        number=alias.line,
-    )
-    fix = _("Begin with a copy: {code}.").format(code=wording.code(alias.text + ".clone()"))
-    return finding(CODE, "warning", message=message, fix=fix, variable=alias.target, tensor=tensor, write=call)
+def _of_a_round(call: CallEvent, tensor: int, alias: AliasStatement) -> Found:
+    words = {
+        "name": alias.target,
+        "source": alias.source,
+        "code": wording.code(alias.text),
+        "number": alias.line,
+        "copy": wording.code(alias.text + ".clone()"),
+    }
+    return Found({"line": call}, tensor, alias.target, words)
 
 
-def _hazard_of_a_cache(story: Story, call: CallEvent, tensor: int, maker: str) -> Hazard:
-    variable = story.bindings.written_path(call, tensor)
-    message = _(
+_OF_A_CACHE = (
+    N_(
         "{line} writes `{name}` for the second time, and `{function}` returns that one tensor to all its "
         "callers, since its results are cached: each caller reads what the others wrote. PyTorch gives no "
         "error."
-    ).format(line=wording.spot(call.callsite), name=variable or "", function=maker)
-    fix = _("Write into a copy of the result of `{function}`: append `.clone()`.").format(function=maker)
-    return finding(CODE, "warning", message=message, fix=fix, variable=variable, tensor=tensor, write=call)
+    ),
+    N_("Write into a copy of the result of `{function}`: append `.clone()`."),
+)
 
-
-RULE = Rule(check, {CODE: Cures((begun_with_a_copy,))})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        initial_value_written,
+        message=N_(
+            "{line} writes `{name}`, and {code} (line {number}) made no copy: the write changed `{source}`, "
+            "which the next round begins with. PyTorch gives no error."
+        ),
+        fix=N_("Begin with a copy: {copy}."),
+        ways=(begun_with_a_copy,),
+    ),
+)

@@ -6,14 +6,15 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
-from inplace_magic.hazards.fixes.where_kept import where_it_was_kept
-from inplace_magic.hazards.references.engine import first_of_each_line
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.fixes.of_origin import where_it_was_kept
+from inplace_magic.hazards.references.engine import writes_of
+from inplace_magic.hazards.references.slots import names
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import AliasStatement, KeptByHook
 from inplace_magic.record.paths import is_entry
@@ -23,19 +24,20 @@ from inplace_magic.source import expressions
 CODE = "kept-activation-overwritten"
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield the first finding of each line that rewrote a kept tensor which was read afterwards."""
+def activation_overwritten(story: Story) -> Iterator[Found]:
+    """Yield the first write of each line that rewrote a kept tensor which was read afterwards."""
+    told: set[object] = set()
     entries: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
-
-    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
+    for call, mutation in writes_of(story.in_place, told):
         if mutation.tensor not in entries:
             names = (name for tensor in _held(story, mutation) for name in story.names.get(tensor, ()))
             entries[mutation.tensor] = [name for name in names if is_entry(name)]
         kept = entries[mutation.tensor]
         found = _kept_by_a_name(story, call, mutation, kept) if kept else None
-        return found or _kept_where_a_hook_reaches(story, call, mutation)
-
-    return first_of_each_line(story.in_place, judge)
+        found = found or _kept_where_a_hook_reaches(story, call, mutation)
+        if found is not None:
+            told.add(line_key(call.callsite))
+            yield found
 
 
 def _held(story: Story, mutation: Mutation) -> list[int]:
@@ -43,29 +45,23 @@ def _held(story: Story, mutation: Mutation) -> list[int]:
     return [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
 
 
-def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, kept: list[str]) -> Hazard | None:
-    """Return the finding on what a list or dict of the user's holds, and how it came there."""
+def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, kept: list[str]) -> Found | None:
+    """Return what is found of what a list or dict of the user's holds, and how it came there."""
     how = next(_statements_that_kept(story, call, mutation, kept), None)
     if how is None:
         return None
     roots = {path.split("[")[0].split(".")[0] for path in kept}
-    says = partial(_says_one, roots)
-    reads = (_read_where(story, tensor, call, says) for tensor in _held(story, mutation))
+    reads = (
+        _read_where(story, tensor, call, lambda site: any(_says(site, name) for name in roots))
+        for tensor in _held(story, mutation)
+    )
     read = next((read for read in reads if read is not None), None)
     if read is None:
         return None
-    message = _(
-        "{read} reads `{container}`, which no longer holds what was kept: {how}, and {write} then overwrote "
-        "that very tensor in place. PyTorch gives no error."
-    ).format(
-        container=kept[0],
-        read=wording.spot(read.callsite),
-        how=_("{code} (line {line}) kept it").format(code=wording.code(how.text), line=how.line),
-        write=wording.spot(call.callsite),
-    )
     direct = call.callsite is not None and call.callsite.direct
     variable = story.bindings.written_name(call, mutation.tensor) if direct else None
-    return _hazard(call, mutation.tensor, read, message, variable or kept[0])
+    words = {"container": kept[0], "code": wording.code(how.text), "number": how.line}
+    return Found({"write": call, "read": read}, mutation.tensor, variable or kept[0], words)
 
 
 def _statements_that_kept(
@@ -92,15 +88,23 @@ def _statements_that_kept(
             yield alias
 
 
-def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Hazard | None:
-    """Return the finding on what stood in a container of one hook's while it was written, and is read by a line that
+def _kept_where_a_hook_reaches(story: Story, write: CallEvent, mutation: Mutation) -> Found | None:
+    """Return what is found of what stood in a container of one hook's while it was written, and is read by a line that
     says the container."""
     for kept in story.kept_by_hooks.get(write.index, ()):
         handed = write.callsite is not None and any(_says(place, kept.name) for place in write.callsite.chain)
         read = None if handed else _read_where(story, kept.tensor, write, partial(_says_entry, kept))
         if read is not None:
-            return _of_a_hook(story, write, mutation.tensor, kept.layer, read)
+            words = {"layer": kept.layer, "writer": write.modules[-1] if write.modules else write.name}
+            name = next((name for name in story.names.get(mutation.tensor, ()) if is_entry(name)), None)
+            return Found({"write": write, "read": read}, mutation.tensor, name, words, message=_OF_A_HOOK)
     return None
+
+
+_OF_A_HOOK = N_(
+    "{read} reads the output of `{layer}` that a forward hook kept, but `{writer}` in {write} has "
+    "overwritten that very tensor in place. PyTorch gives no error."
+)
 
 
 def _says_entry(kept: KeptByHook, site: Callsite) -> bool:
@@ -109,20 +113,6 @@ def _says_entry(kept: KeptByHook, site: Callsite) -> bool:
     slices = (each.slice for each in ast.walk(node) if isinstance(each, ast.Subscript)) if node is not None else ()
     keys = {str(key.value) for key in slices if isinstance(key, ast.Constant)}
     return _says(site, kept.name) and (kept.key in keys if keys and kept.key is not None else not kept.others)
-
-
-def _of_a_hook(story: Story, write: CallEvent, tensor: int, layer: str, read: CallEvent) -> Hazard:
-    message = _(
-        "{read} reads the output of `{layer}` that a forward hook kept, but `{writer}` in {write} has "
-        "overwritten that very tensor in place. PyTorch gives no error."
-    ).format(
-        read=wording.spot(read.callsite),
-        layer=layer,
-        writer=write.modules[-1] if write.modules else write.name,
-        write=wording.spot(write.callsite),
-    )
-    name = next((name for name in story.names.get(tensor, ()) if is_entry(name)), None)
-    return _hazard(write, tensor, read, message, name)
 
 
 def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Callsite], bool]) -> CallEvent | None:
@@ -134,28 +124,25 @@ def _read_where(story: Story, tensor: int, write: CallEvent, says: Callable[[Cal
     return next(story.readers(tensor, write.index, counts), None)
 
 
-def _says_one(names: set[str], site: Callsite) -> bool:
-    return any(_says(site, name) for name in names)
-
-
 def _says(site: Callsite, name: str) -> bool:
     """True if a statement reads a variable or an attribute of this name."""
     node = expressions.parse(site.statement)
     inner = ast.walk(node.value if isinstance(node, ast.Assign) else node) if node is not None else ()
-    return any(name in (getattr(each, "id", None), getattr(each, "attr", None)) for each in inner)
+    return any(names(each, name) for each in inner)
 
 
-def _hazard(write: CallEvent, tensor: int, read: CallEvent, message: str, variable: str | None) -> Hazard:
-    return finding(
+RULES = rules_of(
+    Row(
         CODE,
         "warning",
-        message=message,
-        fix=_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
-        variable=variable,
-        read=read,
-        tensor=tensor,
-        write=write,
-    )
-
-
-RULE = Rule(check, {CODE: Cures((where_it_was_kept, flag_turned_off), (advice,))})
+        activation_overwritten,
+        Calls(write="write"),
+        message=N_(
+            "{read} reads `{container}`, which no longer holds what was kept: {code} (line {number}) kept it, and "
+            "{write} then overwrote that very tensor in place. PyTorch gives no error."
+        ),
+        fix=N_("Keep a copy (`.clone()`), or let the layer that follows give a new tensor (`inplace=False`)."),
+        ways=(where_it_was_kept, flag_turned_off),
+        advice=(advice,),
+    ),
+)

@@ -11,25 +11,23 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from inplace_magic.analysis.accesses import Write
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.engine import (
     Reference,
     Stale,
     began_as_a_buffer,
-    first_of_each_line,
     gone_stale,
     is_there_to_be_written,
-    reach_of,
-    writes_since,
+    writes_of,
 )
 from inplace_magic.hazards.references.handed import is_called_alone
-from inplace_magic.hazards.references.origins import builds_on_itself, is_of, view_of
-from inplace_magic.hazards.rule import rule_of
-from inplace_magic.language import _
+from inplace_magic.hazards.references.origins import builds_on_itself, is_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.paths import is_entry
 from inplace_magic.record.places import Callsite
@@ -87,7 +85,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
     call, mutation = write.call, write.mutation
     if call is None or mutation is None or mutation.tensor == kept.tensor or is_there_to_be_written(story, mutation):
         return False
-    if not may_meet(kept.region, reach_of(write)):
+    if not may_meet(kept.region, write.reach):
         return False
     if kept.holder is None or not kept.holder.isidentifier():
         return True
@@ -102,7 +100,7 @@ def _is_a_value(story: Story, kept: Reference, write: Write, read: CallEvent) ->
     name, place = kept.holder, kept.place
     if place is None or _is_the_best_so_far(story, place):
         return True
-    writes = (each.site for each in writes_since(story, kept) if write.at <= each.at <= read.index + _NEAR)
+    writes = (each.site for each in story.writes_between(kept.storage, write.at - 1, read.index + _NEAR + 1))
     changes = [
         site for site in writes if site is not None and (site is write.site or site.same_statement(read.callsite))
     ]
@@ -136,7 +134,7 @@ def weights_moved_on(story: Story) -> Iterator[Stale]:
 
     def is_moved(kept: Reference, write: Write) -> bool:
         own = write.mutation is None or write.mutation.tensor == kept.tensor
-        return not own and may_meet(kept.region, reach_of(write))
+        return not own and may_meet(kept.region, write.reach)
 
     return gone_stale(story, _weights_kept(story), is_moved, partial(_read_elsewhere, story), most=_STEPS)
 
@@ -167,20 +165,28 @@ def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
     return spot is not None and spot.keeps_the_best
 
 
-def _written(story: Story) -> Iterator[Hazard]:
-    """Yield the lines that changed a part on top of itself and used it as new values, while the whole is read."""
-
-    def judge(call: CallEvent, mutation: Mutation) -> Hazard | None:
-        site, taken = call.callsite, view_of(story, mutation.tensor, call.index)
+def part_written(story: Story) -> Iterator[Found]:
+    """Yield the first write of each line that changed a part on top of itself and used it as new values, while the
+    whole is read."""
+    told: set[object] = set()
+    for call, mutation in writes_of(story.in_place, told):
+        site, taken = call.callsite, story.view_of(mutation.tensor, call.index)
         if site is None or taken is None or taken.callsite is None or not _is_part(taken):
-            return None
+            continue
         alone = site.caller is not None and is_called_alone(site.caller)
         if alone or taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
-            return None
+            continue
         read = _read_of_both(story, call, mutation, site)
-        return _hazard_of_written(story, call, mutation, taken, read) if read is not None else None
-
-    return first_of_each_line(story.in_place, judge)
+        if read is not None:
+            told.add(line_key(site))
+            part = story.bindings.written_path(call, mutation.tensor)
+            whole = story.bindings.name(taken.inputs[0].tensor)
+            words = {
+                "part": part or "",
+                "whole": f"`{whole}`" if whole else _("a tensor"),
+                "code": wording.code(taken.callsite.expression),
+            }
+            yield Found({"write": call, "read": read, "taken": taken}, mutation.tensor, part, words)
 
 
 def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:
@@ -215,30 +221,18 @@ def _read_of_both(story: Story, call: CallEvent, mutation: Mutation, site: Calls
     return None
 
 
-def _hazard_of_written(story: Story, call: CallEvent, mutation: Mutation, taken: CallEvent, read: CallEvent) -> Hazard:
-    whole, part = story.bindings.name(taken.inputs[0].tensor), story.bindings.written_path(call, mutation.tensor)
-    code = wording.code(taken.callsite.expression if taken.callsite is not None else "")
-    message = _(
-        "{write} changes `{part}`, which shares the memory of {whole} ({taken} copied nothing), and {read} "
-        "reads the changed values there. PyTorch gives no error."
-    ).format(
-        write=wording.spot(call.callsite),
-        part=part or "",
-        whole=f"`{whole}`" if whole else _("a tensor"),
-        taken=code,
-        read=wording.spot(read.callsite),
-    )
-    return finding(
+RULES = rules_of(
+    Row(
         "part-written",
         "warning",
-        message=message,
-        fix=_("Change a copy: append `.clone()` to {taken}, or compute a new tensor.").format(taken=code),
-        variable=part,
-        origin=taken.callsite,
-        read=read,
-        tensor=mutation.tensor,
-        write=call,
-    )
-
-
-RULE = rule_of("part-written", "silent", _written, copied_where_taken, gives_way=True)
+        part_written,
+        Calls(write="write", origin="taken"),
+        message=N_(
+            "{write} changes `{part}`, which shares the memory of {whole} ({code} copied nothing), and {read} "
+            "reads the changed values there. PyTorch gives no error."
+        ),
+        fix=N_("Change a copy: append `.clone()` to {code}, or compute a new tensor."),
+        ways=(copied_where_taken,),
+        gives_way=True,
+    ),
+)

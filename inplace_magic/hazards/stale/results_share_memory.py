@@ -6,20 +6,18 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, combinations, product
+from itertools import combinations, product
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Hazard, finding
 from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.language import _
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.source import expressions
-from inplace_magic.source.tops import Top
+from inplace_magic.source.spots import Top
 from inplace_magic.source.variables import variables_read
 
 CODE = "results-share-memory"
@@ -37,20 +35,31 @@ class _Kept:
     gradient: bool
 
 
-def check(story: Story) -> Iterator[Hazard]:
-    """Yield one finding for each writing place."""
-    seen: set[object] = set()
+def results_share_memory(story: Story) -> Iterator[Found]:
+    """Yield the writes of what a name of the cell keeps, and that is read by this name as if nobody had written it."""
     for top, (tensor, names) in product(story.tops, story.names.items()):
         kept = _all_kept(story, top, tensor, names)
         kept = sorted(kept, key=lambda entry: entry.statement.lineno)[:_MOST_NAMES]
-        overwritten = (
-            (first, second, _overwritten(story, top, tensor, first, second)) for first, second in combinations(kept, 2)
-        )
-        cleared = ((first, None, _cleared(story, top, tensor, first)) for first in kept)
-        for first, second, found in chain(overwritten, cleared):
-            if found is not None and found[0].site not in seen:
-                seen.add(found[0].site)
-                yield _hazard(story, tensor, first.name, second.name if second is not None else None, *found)
+        for first, second in combinations(kept, 2):
+            found = _overwritten(story, top, tensor, first, second)
+            if found is not None:
+                yield _found(story, tensor, *found, {"first": first.name, "second": second.name})
+        for first in kept:
+            found = _cleared(story, top, tensor, first)
+            if found is not None:
+                yield _found(story, tensor, *found, {"first": first.name}, message=_THE_GRADIENT)
+
+
+def _found(story: Story, tensor: int, write: Write, read: CallEvent, words: dict[str, str], message: str = "") -> Found:
+    gradient = next((name for name in story.names.get(tensor, ()) if is_gradient(name)), None)
+    variable = story.name_written_by(write) or gradient or words["first"]
+    return Found({"write": write, "read": read}, tensor, variable, words, message=message)
+
+
+_THE_GRADIENT = N_(
+    "{write} overwrote `{first}`, and {read} reads the new values: `{first}` is the gradient itself, not a "
+    "copy. PyTorch gives no error."
+)
 
 
 def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Kept]:
@@ -122,31 +131,6 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
     return None
 
 
-def _hazard(story: Story, tensor: int, first: str, second: str | None, write: Write, read: CallEvent) -> Hazard:
-    gradient = next((name for name in story.names.get(tensor, ()) if is_gradient(name)), None)
-    if second is not None:
-        message = _(
-            "{write} overwrote `{first}`, and {read} reads the new values: `{first}` and `{second}` are one tensor. "
-            "PyTorch gives no error."
-        )
-    else:
-        message = _(
-            "{write} overwrote `{first}`, and {read} reads the new values: `{first}` is the gradient itself, not a "
-            "copy. PyTorch gives no error."
-        )
-    words = {"first": first, "second": second, "read": wording.spot(read.callsite), "write": wording.spot(write.site)}
-    return finding(
-        CODE,
-        "warning",
-        message=message.format_map(words),
-        fix=_("Keep a copy under the first name: bind `{name}` to a `.clone()`.").format(name=first),
-        variable=story.name_written_by(write) or gradient or first,
-        read=read,
-        tensor=tensor,
-        write=write,
-    )
-
-
 def first_one_copied(write: Written) -> Fix | None:
     """``first = torch.mm(a, b, out=buffer).clone()``, ``raw = [p.grad.clone() for p in …]``."""
     listing, story = write.listing, write.story
@@ -164,4 +148,17 @@ def first_one_copied(write: Written) -> Fix | None:
     return copied(write, listing, value.elt if isinstance(value, ast.ListComp) else value)
 
 
-RULE = Rule(check, {CODE: Cures((first_one_copied,))})
+RULES = rules_of(
+    Row(
+        CODE,
+        "warning",
+        results_share_memory,
+        Calls(write="write"),
+        message=N_(
+            "{write} overwrote `{first}`, and {read} reads the new values: `{first}` and `{second}` are one tensor. "
+            "PyTorch gives no error."
+        ),
+        fix=N_("Keep a copy under the first name: bind `{first}` to a `.clone()`."),
+        ways=(first_one_copied,),
+    ),
+)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Write, write_by
-from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, reach_of_write, region_of, same_elements
+from inplace_magic.analysis.ledger import owners_of
+from inplace_magic.analysis.overlap import copies_onto_itself, may_meet, region_of, same_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.finding import Badges, Hazard, finding
+from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
 from inplace_magic.hazards.fixes.of_origin import (
     copied_where_taken,
@@ -20,17 +19,14 @@ from inplace_magic.hazards.fixes.of_origin import (
     state_copied_where_taken,
 )
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.references.names import owners_of
 from inplace_magic.hazards.references.origins import scaled_before
-from inplace_magic.hazards.rule import rule_of
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.hazards.twice.second_sides import operands_of, second_taken, where_named, wrote_while_making
-from inplace_magic.language import _, sentences
+from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level
-
-_AT = attrgetter("at")
 
 
 @dataclass(frozen=True)
@@ -80,12 +76,11 @@ def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
 def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | None:
     """The first write since the second side was taken; where that time is not known, the last one that was seen."""
     one, other = call.inputs[:2]
-    writes = story.writes_to_memory(one.storage)
-    last = bisect_left(writes, call.index, key=_AT) - 1
     if taken is not None:
-        first = bisect_right(writes, taken, key=_AT)
-        between = (write for write in writes[first : last + 1] if not _left_alone(write, one))
+        between = (w for w in story.writes_between(one.storage, taken, call.index) if not _left_alone(w, one))
         return next((write for write in between if not _by_the_source(story, call, write)), None)
+    writes = [*story.writes_between(one.storage, -1, call.index)]
+    last = len(writes) - 1
     news = [place for place in range(last, -1, -1) if not _left_alone(writes[place], one)]
     if one.tensor == other.tensor:
         news = [place for place in news if not wrote_while_making(story, call, writes[place])]
@@ -100,9 +95,8 @@ def _left_alone(write: Write, compared: TensorMetadata) -> bool:
     a network that loads its own state."""
     if write.call is None or write.mutation is None:
         return False
-    before = write.mutation.values_before
-    same = copies_onto_itself(write.call) or (before is not None and before == write.mutation.values_after)
-    return same or not may_meet(reach_of_write(write.call, write.mutation), region_of(compared))
+    same = copies_onto_itself(write.call) or write.mutation.changed_nothing
+    return same or not may_meet(write.reach, region_of(compared))
 
 
 def _by_the_source(story: Story, call: CallEvent, write: Write) -> bool:
@@ -145,8 +139,8 @@ def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
     return None if site is None or name is None else story.bindings.stood_for(site, name, call.index)
 
 
-def same_memory_compared(story: Story) -> Iterator[Hazard]:
-    """Yields one finding for each writing place that made a snapshot follow."""
+def same_memory_compared(story: Story) -> Iterator[Found]:
+    """Yield one for each writing place that made a snapshot follow."""
     seen: set[Callsite | None] = set()
     told: set[tuple[Callsite | None, Callsite | None] | None] = set()
     found = list(compared_with_itself(story))
@@ -166,11 +160,7 @@ def same_memory_compared(story: Story) -> Iterator[Hazard]:
         if kept is not None and kept in told:
             continue  # one statement kept them all, and another one reads them, whoever wrote which
         told.add(kept)
-        yield _hazard(story, call, call.inputs[0], write, each.taken)
-
-
-def _line(call: CallEvent) -> tuple[str, str] | None:
-    return (call.callsite.place, call.callsite.statement) if call.callsite is not None else None
+        yield _found(story, each, maker)
 
 
 def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None:
@@ -179,60 +169,43 @@ def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None
     memories = {meta.storage for meta in call.inputs[:2]}
     if maker is None or maker.kind != "view" or all(meta.storage not in memories for meta in maker.inputs):
         return None
-    return maker if maker.callsite is not None and _line(maker) != _line(call) else None
+    return maker if maker.callsite is not None and not maker.callsite.same_line(call.callsite) else None
 
 
-def _hazard(story: Story, call: CallEvent, read: TensorMetadata, write: Write, taken: int | None) -> Hazard:
-    site, mutation, writer = write.site, write.mutation, write.call
-    gradient = (name for name in story.names.get(read.tensor, ()) if writer is None and is_gradient(name))
+def _found(story: Story, each: Compared, maker: CallEvent | None) -> Found:
+    call, write, read = each.call, each.write, each.call.inputs[0]
+    gradient = (name for name in story.names.get(read.tensor, ()) if write.call is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
-    maker = _maker(story, call, taken)
-    return finding(
-        "same-memory-compared",
-        "warning",
-        message=sentences(
-            _what(call, variable),
-            _followed(site, known=taken is not None, maker=maker),
-        ),
-        fix=_(
-            "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
-        ),
-        variable=variable,
-        read=call,
-        tensor=mutation.tensor if mutation is not None else read.tensor,
-        write=write,
-        origin=maker.callsite if maker is not None else where_named(story, call),
-        badges=Badges(origin=_("kept here")),
-    )
+    named, nameless = _COPIED if call.does("copies in") else _AVERAGED if call.does("shifts") else _COMPARED
+    origin = maker.callsite if maker is not None else where_named(story, call)
+    followed = _TAKEN_BY_AN_ALIAS if maker is not None else _AN_ALIAS if each.taken is not None else _ONE_OF_TWO
+    spots = {"line": wording.spot(call.callsite), "write": wording.spot(write.site), "alias": wording.spot(origin)}
+    words = {
+        "what": _(nameless if variable is None else named).format(**spots, tensor=f"`{variable}`"),
+        "followed": _(followed).format(**spots),
+    }
+    tensor = write.mutation.tensor if write.mutation is not None else read.tensor
+    calls: dict[str, Event | None] = {"write": write, "line": call, "kept": origin}
+    return Found(calls, tensor, variable, words)
 
 
-def _what(call: CallEvent, variable: str | None) -> str:
-    if call.does("copies in"):
-        named = _("{line} copies a tensor onto itself: both sides are the memory of {tensor}.")
-        nameless = _("{line} copies a tensor onto itself.")
-    elif call.does("shifts"):
-        named = _("{line} averages a tensor with itself: both sides are the memory of {tensor}.")
-        nameless = _("{line} averages a tensor with itself.")
-    else:
-        named = _("{line} compares a tensor with itself: both sides are the memory of {tensor}.")
-        nameless = _("{line} compares a tensor with itself.")
-    line = wording.spot(call.callsite)
-    return nameless.format(line=line) if variable is None else named.format(line=line, tensor=f"`{variable}`")
-
-
-def _followed(site: Callsite | None, *, known: bool, maker: CallEvent | None) -> str:
-    if maker is not None:
-        return _(
-            "{alias} took the old values by an alias, not a copy, so they show every write since then, the "
-            "first by {write}."
-        ).format(alias=wording.spot(maker.callsite), write=wording.spot(site))
-    if known:
-        return _(
-            "The old values are an alias, not a copy, so they show every write since then, the first by {write}."
-        ).format(write=wording.spot(site))
-    return _("One is an alias of the other, not a copy: a write to one, such as {write}, shows in both.").format(
-        write=wording.spot(site)
-    )
+_COPIED = (
+    N_("{line} copies a tensor onto itself: both sides are the memory of {tensor}."),
+    N_("{line} copies a tensor onto itself."),
+)
+_AVERAGED = (
+    N_("{line} averages a tensor with itself: both sides are the memory of {tensor}."),
+    N_("{line} averages a tensor with itself."),
+)
+_COMPARED = (
+    N_("{line} compares a tensor with itself: both sides are the memory of {tensor}."),
+    N_("{line} compares a tensor with itself."),
+)
+_TAKEN_BY_AN_ALIAS = N_(
+    "{alias} took the old values by an alias, not a copy, so they show every write since then, the first by {write}."
+)
+_AN_ALIAS = N_("The old values are an alias, not a copy, so they show every write since then, the first by {write}.")
+_ONE_OF_TWO = N_("One is an alias of the other, not a copy: a write to one, such as {write}, shows in both.")
 
 
 def _copied_where_kept(write: Written) -> Fix | None:
@@ -240,15 +213,23 @@ def _copied_where_kept(write: Written) -> Fix | None:
     return copied_where_taken(write) if write.meta is not None and not write.meta.requires_grad else None
 
 
-RULES = (
-    rule_of(
+RULES = rules_of(
+    Row(
         "same-memory-compared",
         "warning",
         same_memory_compared,
-        snapshot_taken,
-        second_name_copied,
-        state_copied_where_taken,
-        slot_bound_anew,
-        _copied_where_kept,
+        Calls(write="write", read="line", origin="kept"),
+        message=N_("{what} {followed}"),
+        fix=N_(
+            "Take a copy where the old values are kept: `.detach().clone()`, or `copy.deepcopy(model.state_dict())`."
+        ),
+        ways=(
+            snapshot_taken,
+            second_name_copied,
+            state_copied_where_taken,
+            slot_bound_anew,
+            _copied_where_kept,
+        ),
+        badges=Badges(origin=N_("kept here")),
     ),
 )

@@ -12,14 +12,14 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import copied_where_taken
 from inplace_magic.hazards.references.rereading import ran_between
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.hazards.twice.second_sides import place_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
-from inplace_magic.source.operands import is_no_tensor
+from inplace_magic.source.expressions import is_no_tensor
 
 _Memory = tuple[int | None, Region | None, int | None]
 _Named = tuple[TensorMetadata, str]

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.origins import view_of
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
@@ -72,7 +71,7 @@ def _made_beside(story: Story, call: CallEvent, views: list[tuple[int, int]]) ->
 def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
     """Return the index of the call that took a tensor as a view of another one on this memory, and that other one; None
     where no such call was seen."""
-    made = view_of(story, meta.tensor, call.index)
+    made = story.view_of(meta.tensor, call.index)
     if made is None or made.inputs[0].storage != meta.storage:
         return None
     return made.index, made.inputs[0].tensor

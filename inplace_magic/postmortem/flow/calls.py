@@ -10,10 +10,8 @@ from typing import Any
 import torch
 
 from inplace_magic.postmortem.flow.assigning import same_object
-from inplace_magic.postmortem.flow.attributes import attribute
-from inplace_magic.postmortem.flow.builtin import builtin, of_items
-from inplace_magic.postmortem.flow.events import Frame, Where
-from inplace_magic.postmortem.flow.loops import entries_of
+from inplace_magic.postmortem.flow.builtin import attribute, builtin, of_items
+from inplace_magic.postmortem.flow.loops import evaluated
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Machine
 from inplace_magic.postmortem.flow.modules import (
     THEMSELVES,
@@ -30,6 +28,7 @@ from inplace_magic.postmortem.flow.values import (
     NOTHING,
     UNKNOWN,
     Class,
+    Frame,
     Function,
     Instance,
     Items,
@@ -39,6 +38,7 @@ from inplace_magic.postmortem.flow.values import (
     Stepping,
     Tensors,
     Value,
+    Where,
     either,
     parts,
 )
@@ -50,13 +50,7 @@ Named = dict[str, Value]
 def call(machine: Machine, node: ast.Call) -> Value:
     """Return the value of a call."""
     function = machine.evaluate(node.func)
-    given: list[Value] = []
-    for argument in node.args:
-        value = machine.evaluate(argument)
-        if isinstance(argument, ast.Starred):
-            given += entries_of(machine, value) or [value]
-        else:
-            given.append(value)
+    given = evaluated(machine, node.args)
     named: Named = {}
     for keyword in node.keywords:
         value = machine.evaluate(keyword.value)

@@ -6,9 +6,9 @@ import ast
 from types import ModuleType
 
 from inplace_magic.postmortem.flow.assigning import assign
-from inplace_magic.postmortem.flow.attributes import attribute
+from inplace_magic.postmortem.flow.builtin import attribute
 from inplace_magic.postmortem.flow.calls import call
-from inplace_magic.postmortem.flow.loops import entries_of, is_counted
+from inplace_magic.postmortem.flow.loops import entries_of, evaluated, is_counted
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import truth
 from inplace_magic.postmortem.flow.values import (
@@ -55,7 +55,7 @@ def evaluate(machine: Machine, node: ast.expr) -> Value:
         owner, index = evaluate(machine, node.value), evaluate(machine, node.slice)
         return either(*(item(machine, part, node.slice, index, node) for part in parts(owner)))
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return _listed(machine, node.elts)
+        return Items(evaluated(machine, node.elts))
     if isinstance(node, ast.Dict):
         return _dict(machine, node)
     if isinstance(node, ast.IfExp):
@@ -135,17 +135,6 @@ def _compare(machine: Machine, node: ast.Compare) -> Value:
     if any(True for each in values for _ in tensors_in(each)):
         return machine.operation(node, frozenset(), *values)
     return UNKNOWN
-
-
-def _listed(machine: Machine, nodes: list[ast.expr]) -> Items:
-    entries: list[Value] = []
-    for each in nodes:
-        value = evaluate(machine, each)
-        if isinstance(each, ast.Starred):
-            entries += entries_of(machine, value) or [value]
-        else:
-            entries.append(value)
-    return Items(entries)
 
 
 def _dict(machine: Machine, node: ast.Dict) -> Items:

@@ -105,6 +105,15 @@ def follow_while(machine: Machine, node: ast.While) -> str | None:
     return None
 
 
+def evaluated(machine: Machine, nodes: list[ast.expr]) -> list[Value]:
+    """Return the values of some expressions; for a starred one those of its entries."""
+    found: list[Value] = []
+    for each in nodes:
+        value = machine.evaluate(each)
+        found += (entries_of(machine, value) if isinstance(each, ast.Starred) else None) or [value]
+    return found
+
+
 def is_counted(machine: Machine, value: Value) -> bool:
     """True if all that a loop over a value goes through is known."""
     return (

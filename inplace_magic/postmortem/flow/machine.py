@@ -10,25 +10,30 @@ from typing import Any, ClassVar
 
 import torch
 
-from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop, Where
+from inplace_magic.postmortem.failure import Texts
 from inplace_magic.postmortem.flow.values import (
     NO_MEMORY,
     UNKNOWN,
     Constant,
     Env,
+    Event,
+    Failing,
+    Frame,
     Function,
     Instance,
     Items,
     Live,
+    Snapshot,
+    Stop,
     Tensors,
     Value,
+    Where,
     memories_in,
     tensors_in,
 )
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
-from inplace_magic.postmortem.memory import Memory, memory_of
+from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import is_a, unwrapped
-from inplace_magic.postmortem.texts import Texts
 from inplace_magic.source.variables import set_later
 
 MOST_STEPS = 20_000

@@ -36,7 +36,8 @@ _MOST_INSIDE = 500
 def call_module(machine: Machine, module: Any, given: list[Value], named: dict[str, Value], node: ast.expr) -> Value:
     """``module(…)``, with its hooks."""
     for hook in _hooks(machine, module, "register_forward_pre_hook", "_forward_pre_hooks"):
-        _renormalize(machine, hook, module, node)
+        if isinstance(hook, Live) and name_of(type(hook.thing)) == "SpectralNorm":  # as it was before parametrizations
+            machine.write(node, None, *tensors_of(machine, module, "_buffers").values(), recorded=False)
         machine.apply(hook, [Live(module), Items(list(given))], {}, node)
     made = _forward(machine, module, given, named, node)
     for hook in _hooks(machine, module, "register_forward_hook", "_forward_hooks"):
@@ -53,12 +54,6 @@ def _hooks(machine: Machine, module: Any, method: str, table: str) -> list[Value
         return registered.entries
     entries = stored(module).get(table)
     return [machine.value_of(each) for each in list(entries.values())] if isinstance(entries, dict) else []
-
-
-def _renormalize(machine: Machine, hook: Value, module: Any, node: ast.expr) -> None:
-    """The hook of ``spectral_norm`` as it was before parametrizations writes two buffers."""
-    if isinstance(hook, Live) and name_of(type(hook.thing)) == "SpectralNorm":
-        machine.write(node, None, *tensors_of(machine, module, "_buffers").values(), recorded=False)
 
 
 def _forward(machine: Machine, module: Any, given: list[Value], named: dict[str, Value], node: ast.expr) -> Value:

@@ -12,12 +12,11 @@ import torch
 
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.flow.calls import apply, call_method
-from inplace_magic.postmortem.flow.events import Event, Failing, Frame, Snapshot, Stop
 from inplace_magic.postmortem.flow.expressions import evaluate, item
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.statements import execute
-from inplace_magic.postmortem.flow.values import Env, Items, Tensors, Value
-from inplace_magic.postmortem.memory import Memory, memory_of
+from inplace_magic.postmortem.flow.values import Env, Event, Failing, Frame, Items, Snapshot, Stop, Tensors, Value
+from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import MISSING, lookup
 from inplace_magic.source.variables import variables_bound
 

@@ -7,10 +7,9 @@ import sys
 from typing import Any
 
 from inplace_magic.postmortem.flow.assigning import assign, augment
-from inplace_magic.postmortem.flow.events import Stop
 from inplace_magic.postmortem.flow.loops import follow_for, follow_while
 from inplace_magic.postmortem.flow.machine import Machine
-from inplace_magic.postmortem.flow.values import NOTHING, Class, Constant, Function, Live, Value, either
+from inplace_magic.postmortem.flow.values import NOTHING, Class, Constant, Function, Live, Stop, Value, either
 from inplace_magic.postmortem.reading import is_a
 from inplace_magic.source.statements import is_at
 

@@ -16,6 +16,18 @@ _NEW = frozenset(
 )
 _COPIED = frozenset(("tensor", "scalar_tensor", "Tensor", "FloatTensor", "DoubleTensor", "as_tensor"))
 _ARRAYS = frozenset(("np", "numpy"))
+_FUNCTIONS = {**dict.fromkeys(_INDICES, "index"), **dict.fromkeys(_NEW, "new")}
+"""How they end a graph, functions and methods."""
+_METHODS = {
+    **dict.fromkeys(_INTEGERS, "integer"),
+    **dict.fromkeys(_COMPARED, "compared"),
+    "numpy": "array",
+    "from_numpy": "array",
+    "item": "number",
+    "tolist": "number",
+    "detach": "detach",
+}
+_OF_PYTHON = dict.fromkeys(("float", "int", "bool"), "number")
 _SWITCHES = frozenset(("no_grad", "inference_mode", "set_grad_enabled"))
 
 
@@ -48,28 +60,15 @@ def cutters(value: ast.expr) -> Iterator[Cutter]:
 def _how(call: ast.Call) -> str | None:
     name = last_name(call.func)
     method = isinstance(call.func, ast.Attribute)
-    root = root_name(call.func)
-    if method and (name in ("numpy", "from_numpy") or root in _ARRAYS):
+    if method and root_name(call.func) in _ARRAYS:
         return "array"
-    if name in ("float", "int", "bool") and not method:
-        return "number"
-    if method and name in ("item", "tolist"):
-        return "number"
-    if method and name == "detach":
-        return "detach"
     if name in _COPIED and (method or name != "tensor") and bool(call.args):
         return "copied"
-    if name in _INDICES:
-        return "index"
-    if method and (name in _INTEGERS or (name in ("to", "type") and _is_integer(call))):
-        return "integer"
-    if name in _COMPARED and method:
-        return "compared"
-    if name in _NEW:
-        return "new"
-    if method and name == "grad" and not any(word.arg == "create_graph" for word in call.keywords):
-        return "gradient"
-    return None
+    if method and name in ("to", "type"):
+        return "integer" if _is_integer(call) else None
+    if method and name == "grad":
+        return None if any(word.arg == "create_graph" for word in call.keywords) else "gradient"
+    return _FUNCTIONS.get(name) or (_METHODS if method else _OF_PYTHON).get(name)
 
 
 def _is_integer(call: ast.Call) -> bool:

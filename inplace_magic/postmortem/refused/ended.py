@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.about import about
 from inplace_magic.postmortem.refused.facts import untracked
 from inplace_magic.postmortem.refused.history import History
 from inplace_magic.postmortem.refused.no_graph import Cut, Search
 from inplace_magic.postmortem.refused.roots import roots_in
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
-
-CODE = "loss-without-graph"
-
-_WHY = N_("Backward follows the recorded history of a result, and autograd recorded none here.")
 
 _SAID = {
     "detach": N_("{line} ended it: `.detach()` gives the values without their history."),
@@ -79,7 +73,6 @@ def explain_no_graph(failure: Failure) -> Answer:
     path = path_text(root)
     return words.answer(
         failure,
-        CODE,
         _("{line} starts at {tensor}, from which no graph leads back to a tensor that requires grad.").format(
             line=words.spot(failure.place), tensor=words.called(root)
         ),
@@ -106,16 +99,14 @@ def _filled(table: dict[str, str], cut: Cut) -> str:
     return _(table[cut.how]).format(line=words.spot(cut.site), code=words.code(cut.code))
 
 
-ENDED: tuple[Kind | About, ...] = (
+ENDED: tuple[Kind, ...] = (
     Kind(
-        CODE,
-        re.compile(
-            r"element (?P<index>\d+) of (?:tensors|variables) does not require grad and does not have a grad_fn"
-        ),
+        "loss-without-graph",
+        r"element (?P<index>\d+) of (?:tensors|variables) does not require grad and does not have a grad_fn",
         explain_no_graph,
-        _WHY,
+        N_("Backward follows the recorded history of a result, and autograd recorded none here."),
     ),
-    About(
+    about(
         "input-without-gradient",
         r"One of the differentiated (?:Tensors|Variables) does not require grad",
         untracked,

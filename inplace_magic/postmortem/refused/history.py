@@ -19,16 +19,17 @@ import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
 from inplace_magic.postmortem.refused.values import Scopes
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parameter_argument, parse, path_text
+from inplace_magic.source.listing import LOOPS
 from inplace_magic.source.statements import innermost, spans
 from inplace_magic.source.targets import STORING
-from inplace_magic.source.text import FunctionNode, blocks_of, is_simple
+from inplace_magic.source.text import FunctionNode, is_simple, placed
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _BRANCHES = (ast.If, ast.Match, ast.ExceptHandler)
 _INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>")
 _MOST_STEPS = 5_000
@@ -193,9 +194,7 @@ class History:
     def every_step(self) -> Iterator[Step]:
         """Yield all statements of every text that ran, inside of functions too."""
         for filename, tree in self.everything():
-            for count, (node, around, function) in enumerate(_walk(tree, (), "", into=True)):
-                if count > _MOST_STEPS:
-                    break
+            for node, around, function in islice(placed(tree), _MOST_STEPS):
                 yield Step(node, filename, function or "<module>", around)
 
     def everything(self) -> list[tuple[str, ast.Module]]:
@@ -234,7 +233,7 @@ def steps_above(
     """
     first = (owner,) if isinstance(owner, FunctionNode) else ()
     line, column = until or (10**9, None)
-    every = [(node, around) for node, around, _ in _walk(owner, first, function, into=False)]
+    every = [(node, (*first, *around)) for node, around, inner in placed(owner) if not inner]
     before = sum(1 for node, _ in every if node.lineno <= line)
     every = every[max(0, before - _MOST_STEPS) : before + _MOST_STEPS]
     here = {node: around for node, around in every if spans(node, line)}
@@ -243,39 +242,21 @@ def steps_above(
     end = (at.lineno, at.col_offset) if at is not None else (line, 10**9)
     if at is not None and not is_simple(at):
         blocks = (*blocks, at)
-    loops = [block for block in blocks if isinstance(block, _LOOPS)]
+    loops = [block for block in blocks if isinstance(block, LOOPS)]
     ranked: list[tuple[tuple[int, int, int, int], Step]] = []
     for node, around in every:
-        own = [block for block in (*around, node) if isinstance(block, _LOOPS)]
+        own = [block for block in (*around, node) if isinstance(block, LOOPS)]
         depth = next((i for i, pair in enumerate(zip(own, loops, strict=False)) if pair[0] is not pair[1]), None)
         depth = min(len(own), len(loops)) if depth is None else depth
         below = (node is at and is_simple(node)) or (node.lineno, node.col_offset) > end
         if below and depth == 0:
             continue
         inside = [block for block in around if not any(block is each for each in blocks)]
-        sure = not any(isinstance(block, (*_BRANCHES, *_LOOPS)) for block in inside)
+        sure = not any(isinstance(block, (*_BRANCHES, *LOOPS)) for block in inside)
         step = Step(node, filename, function, around, caller, sure, below)
         ranked.append(((-depth, int(below), -node.lineno, -node.col_offset), step))
     ranked.sort(key=lambda pair: pair[0])
     yield from (step for _, step in ranked)
-
-
-def _walk(
-    node: ast.AST, around: tuple[ast.AST, ...], function: str, *, into: bool
-) -> Iterator[tuple[ast.stmt, tuple[ast.AST, ...], str]]:
-    for block in blocks_of(node):
-        for child in block:
-            yield child, around, function
-            if isinstance(child, (FunctionNode, ast.ClassDef)):
-                if into:
-                    inner = (
-                        f"{function}.<locals>."
-                        if function and around and isinstance(around[-1], FunctionNode)
-                        else (f"{function}." if function else "")
-                    )
-                    yield from _walk(child, (*around, child), f"{inner}{child.name}", into=True)
-            elif not is_simple(child):
-                yield from _walk(child, (*around, child), function, into=into)
 
 
 def bound_by(node: ast.stmt) -> Iterator[tuple[str, ast.expr | None, str]]:

@@ -7,18 +7,16 @@ written it are those that write, in the text, a name whose tensor is now at the 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from inplace_magic.capture.naming.reach import within_reach
-from inplace_magic.language import _, sentences, use_language
+from inplace_magic.language import _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.reading import is_any_tensor
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.passes import carried, loop_around
 from inplace_magic.postmortem.refused.roots import (
     argument,
     backward_call,
@@ -28,23 +26,14 @@ from inplace_magic.postmortem.refused.roots import (
     runs_backward,
     writes_in,
 )
+from inplace_magic.postmortem.refused.sight import carried, loop_around
 from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
 from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
+from inplace_magic.record.refusal import WHY
 from inplace_magic.source.expressions import path_text
 
 
-def _said_of_paddle(explain: Callable[[Failure], Answer]) -> Callable[[Failure], Answer]:
-    """Return the explanation with Paddle's words in the place of PyTorch's."""
-
-    def explained(failure: Failure) -> Answer:
-        with use_language(None, "paddle"):
-            return replace(explain(failure), framework="paddle")
-
-    return explained
-
-
-@_said_of_paddle
 def explain_overwritten(failure: Failure) -> Answer:
     """Return the lines that can have written the tensor: by the text, and by the version of what they wrote."""
     history = History(failure)
@@ -56,7 +45,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     sites = list(dict.fromkeys(history.site(step) for step in steps))
     name = paths[0] if len(paths) == 1 else None
     return Answer(
-        code="saved-tensor-overwritten",
+        code=failure.kind.code,
         message=sentences(
             _("A tensor that autograd saved for backward was overwritten before backward used it."),
             _("By its version it is {tensor}, which {line} wrote.").format(
@@ -96,7 +85,6 @@ def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
                 yield path, step
 
 
-@_said_of_paddle
 def explain_leaf(failure: Failure) -> Answer:
     """Return the leaf of which the error gives Paddle's own name, under the user's."""
     history = History(failure)
@@ -106,10 +94,9 @@ def explain_leaf(failure: Failure) -> Answer:
     is_update = reads_a_gradient(failure) or (path is not None and "." in path)
     return words.answer(
         failure,
-        "leaf-written",
         _(words.LEAF_WRITTEN).format(line=words.spot(failure.place), tensor=words.tensor(path)),
         _("It came from {line}.").format(line=words.spot(history.site(made.step))) if made is not None else "",
-        _(words.LEAF_WHY),
+        failure.why,
         sites=[failure.place],
         certain=failure.place is not None,
         name=path,
@@ -138,7 +125,6 @@ def _named(history: History, name: str) -> str | None:
     return min(found, default=(0, None))[1]
 
 
-@_said_of_paddle
 def explain_second_backward(failure: Failure) -> Answer:
     """Return the backward that was first, or what a loop carries on, by the text alone."""
     history = History(failure)
@@ -172,7 +158,6 @@ def _has_graph(value: Any) -> bool:
     return is_any_tensor(value) and not value.stop_gradient
 
 
-@_said_of_paddle
 def explain_unused(failure: Failure) -> Answer:
     """Return which of the inputs the result was not computed from."""
     history = History(failure)
@@ -184,7 +169,6 @@ def explain_unused(failure: Failure) -> Answer:
     roots = roots_in(history)
     return words.answer(
         failure,
-        "input-not-in-graph",
         _(words.NOT_BEHIND).format(
             line=words.spot(failure.place),
             tensor=words.tensor(path),
@@ -197,24 +181,21 @@ def explain_unused(failure: Failure) -> Answer:
     )
 
 
-PADDLE: tuple[Kind, ...] = (
+_ROWS = (
     Kind(
         "saved-tensor-overwritten",
-        re.compile(
-            r"Tensor '(?P<tensor>[^']*)' used in gradient computation has been modified by an inplace operation\.\s+"
-            r"Its version is (?P<found>\d+) but the expected version is (?P<expected>\d+)"
-        ),
+        r"Tensor '(?P<tensor>[^']*)' used in gradient computation has been modified by an inplace operation\.\s+"
+        r"Its version is (?P<found>\d+) but the expected version is (?P<expected>\d+)",
         explain_overwritten,
     ),
     Kind(
         "leaf-written",
-        re.compile(r"Leaf (?:Var|Tensor) \((?P<tensor>.*?)\) that doesn't stop gradient can't use inplace strategy"),
+        r"Leaf (?:Var|Tensor) \((?P<tensor>.*?)\) that doesn't stop gradient can't use inplace strategy",
         explain_leaf,
+        WHY["leaf written"],
     ),
-    Kind("graph-used-twice", re.compile(r"calculate backward twice for the same subgraph"), explain_second_backward),
-    Kind(
-        "input-not-in-graph",
-        re.compile(r"The (?P<index>\d+)-th input does not appear in the backward graph"),
-        explain_unused,
-    ),
+    Kind("graph-used-twice", r"calculate backward twice for the same subgraph", explain_second_backward),
+    Kind("input-not-in-graph", r"The (?P<index>\d+)-th input does not appear in the backward graph", explain_unused),
 )
+
+PADDLE: tuple[Kind, ...] = tuple(replace(row, framework="paddle") for row in _ROWS)

@@ -15,30 +15,24 @@ was made above the loop, or is carried from one pass to the next.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.torch import describe
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
-from inplace_magic.language import N_, _
+from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of, roots_of
+from inplace_magic.postmortem.refused.about import reached
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.passes import carried, loop_around, needed_for
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.sight import sight_in
-from inplace_magic.postmortem.refused.subjects import reached
+from inplace_magic.postmortem.refused.sight import carried, loop_around, needed_for, sight_in
 from inplace_magic.postmortem.refused.values import held_at, paths_in
-from inplace_magic.postmortem.refused.ways import CODE, Way, answer_of
+from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text, root_name
-
-_WHY = N_(
-    "Backward frees the saved tensors of its graph, so it can run only once, unless you pass `retain_graph=True`."
-)
 
 
 def explain_second_backward(failure: Failure) -> Answer:
@@ -46,7 +40,7 @@ def explain_second_backward(failure: Failure) -> Answer:
     history = History(failure)
     roots = roots_in(history)
     path = path_text(roots[0]) if roots else None
-    return answer_of(history, list(_ways(history, path)), path, _(_WHY))
+    return answer_of(history, list(_ways(history, path)), path)
 
 
 def _ways(history: History, path: str | None) -> Iterator[Way]:
@@ -189,5 +183,13 @@ def _keeps_the_graph(call: ast.Call) -> bool:
 
 
 SECOND: tuple[Kind, ...] = (
-    Kind(CODE, re.compile(r"Trying to backward through the graph a second time"), explain_second_backward, _WHY),
+    Kind(
+        "graph-used-twice",
+        r"Trying to backward through the graph a second time",
+        explain_second_backward,
+        N_(
+            "Backward frees the saved tensors of its graph, so it can run only once, unless you pass "
+            "`retain_graph=True`."
+        ),
+    ),
 )

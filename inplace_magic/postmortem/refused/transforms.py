@@ -4,19 +4,18 @@ them."""
 from __future__ import annotations
 
 import ast
-import re
+from dataclasses import replace
 
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.refused.about import About
-from inplace_magic.postmortem.refused.copies import COPIES
+from inplace_magic.postmortem.refused.about import Subject, about
 from inplace_magic.postmortem.refused.facts import plain
 from inplace_magic.postmortem.refused.history import Bound
-from inplace_magic.postmortem.refused.subjects import Subject
+from inplace_magic.postmortem.refused.one_tensor import ONE_TENSOR
 from inplace_magic.record.answer import Answer
 
 _VMAP_FILE = "vmap.py"
-_SHAPE = next(row for row in COPIES if row.code == "written-with-another-shape")
+_SHAPE = next(row for row in ONE_TENSOR if row.code == "written-with-another-shape")
 
 
 def _made_inside(failure: Failure, subject: Subject, made: Bound | None) -> str | None:
@@ -30,7 +29,7 @@ def _made_inside(failure: Failure, subject: Subject, made: Bound | None) -> str 
     ).format(name=subject.path)
 
 
-_SHARED = About(
+_SHARED = about(
     "written-under-vmap",
     r"vmap: .+?\(self, \*extra_args\) is not possible because there exists a Tensor `other`"
     r"|[Cc]annot ask for different inplace randomness on an unbatched tensor",
@@ -43,7 +42,7 @@ _SHARED = About(
     N_("Give a new tensor instead of writing in place, and let the function return it."),
     cure=_made_inside,
 )
-_OUT = About(
+_OUT = about(
     "written-under-vmap",
     r"Batching rule not implemented for aten::\w+\.\w*out\b",
     plain,
@@ -51,7 +50,7 @@ _OUT = About(
     N_("`vmap` has no rule for functions that fill a given tensor."),
     N_("Drop `out=` and use what the function gives."),
 )
-_DATA = About(
+_DATA = about(
     "written-under-vmap",
     r"mutating directly with `\.data` under vmap transform is not allowed",
     plain,
@@ -59,7 +58,7 @@ _DATA = About(
     N_("A tensor under `vmap` stands for all examples at once, and its data cannot be exchanged for another tensor's."),
     N_("Use the other tensor itself."),
 )
-_NORM = About(
+_NORM = about(
     "written-under-vmap",
     r"Batch norm got a batched tensor as input while the running_mean or running_var, which will be updated in place",
     lambda tensor: False,
@@ -70,7 +69,7 @@ _NORM = About(
         "use `model.eval()`, or another norm such as `nn.GroupNorm`."
     ),
 )
-_RANDOM = About(
+_RANDOM = about(
     "random-under-vmap",
     r"vmap: called random operation while in randomness error mode",
     lambda tensor: False,
@@ -78,7 +77,7 @@ _RANDOM = About(
     N_("`vmap` does not know whether the examples are to have the same numbers or each its own."),
     N_('Say which: `vmap(f, randomness="different")` or `randomness="same"`; or draw them outside and map over them.'),
 )
-_CAPTURED = About(
+_CAPTURED = about(
     "captured-tensor-written",
     r"attempted to call in-place operation \([\w:.]+\) that would mutate a captured Tensor",
     plain,
@@ -94,15 +93,16 @@ _CAPTURED = About(
 )
 
 
-def _of_another_shape(failure: Failure) -> Answer:
+def _of_another_shape(failure: Failure) -> Answer | None:
     """Explain a result that does not fit: under `vmap` the shapes in the text have the examples as a dimension."""
     mapped = any(frame.f_code.co_filename.endswith(_VMAP_FILE) for frame in failure.stack)
-    return (_SHARED if mapped else _SHAPE)(failure)
+    kind = _SHARED if mapped else _SHAPE
+    return kind.explain(replace(failure, kind=kind))
 
 
-TRANSFORMS: tuple[About | Kind, ...] = (
+TRANSFORMS: tuple[Kind, ...] = (
     _SHARED,
-    Kind(_SHAPE.code, re.compile(_SHAPE.pattern, re.DOTALL), _of_another_shape, _SHAPE.why),
+    replace(_SHAPE, explain=_of_another_shape),
     _OUT,
     _DATA,
     _NORM,

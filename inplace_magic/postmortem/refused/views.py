@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from inplace_magic.capture.torch.describe import is_view
 from inplace_magic.language import N_, _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.memory import memory_of
+from inplace_magic.postmortem.graph import memory_of
 from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.about import About
+from inplace_magic.postmortem.refused.about import Subject, about, origin_of, subject_of
 from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements
 from inplace_magic.postmortem.refused.history import Bound, History, Step
 from inplace_magic.postmortem.refused.roots import writes_in
-from inplace_magic.postmortem.refused.subjects import Subject, origin_of, subject_of
 from inplace_magic.record.answer import Answer
+from inplace_magic.record.refusal import WHY
 
 _HOOKED = "BackwardHookFunction"
 """The custom Function by which a full backward hook of a module sees gradients."""
@@ -24,17 +23,9 @@ _OF_BASE = r"and its base or another view of its base has been modified inplace"
 _MODE = r"A view was created in (?P<mode>no_grad|inference) mode "
 _NODE = r"Output \d+ of (?P<node>\w+?)(?:Backward\d*)? is a view "
 _NO_GRAD = "no-grad-view-written"
-_NO_GRAD_WHY = N_(
-    "The view was made while recording was off ({maker}), so PyTorch does not know its history and cannot record "
-    "a write through it."
-)
 _WRITES = N_("{line} writes {tensor}, a view, in place.")
 _NEW = N_(
     "Give a new tensor instead of writing the view: turn {line} into its out-of-place form, or use `{name}.clone()`."
-)
-_BASE_WHY = N_(
-    "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
-    "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
 )
 
 
@@ -62,8 +53,6 @@ def explain_base_written(failure: Failure) -> Answer:
     writes = list(_writes_of(history, used, made)) if used is not None else []
     sites = list(dict.fromkeys(history.site(step) for _, step in writes))
     path = writes[0][0] if writes else None
-    several = failure.match.groupdict().get("node") is not None
-    why = _(_BASE_WHY if several else _NO_GRAD_WHY).format(**_maker(failure, None))
     name = path or _("it")
     text = (
         _("{line} wrote {tensor}, and {use} then used a view of it.").format(
@@ -76,9 +65,8 @@ def explain_base_written(failure: Failure) -> Answer:
     )
     return words.answer(
         failure,
-        "base-of-multi-output-view-written" if several else _NO_GRAD,
         text,
-        why,
+        failure.why.format(**_maker(failure, None)),
         sites=sites,
         certain=len(sites) == 1 and writes[0][1].sure,
         name=path,
@@ -97,10 +85,18 @@ def _writes_of(history: History, used: Subject, made: Bound | None) -> Iterator[
             yield path, step
 
 
-VIEWS: tuple[Kind | About, ...] = (
-    Kind("base-of-multi-output-view-written", re.compile(f"{_NODE}{_OF_BASE}"), explain_base_written, _BASE_WHY),
-    Kind(_NO_GRAD, re.compile(f"{_MODE}{_OF_BASE}"), explain_base_written, _NO_GRAD_WHY),
-    About(
+VIEWS: tuple[Kind, ...] = (
+    Kind(
+        "base-of-multi-output-view-written",
+        f"{_NODE}{_OF_BASE}",
+        explain_base_written,
+        N_(
+            "Several views of it had been taken at once (`split`, `chunk`, `unbind`, a loop over a tensor). After a "
+            "write to their base PyTorch no longer knows the history of each view, and refused when one was used."
+        ),
+    ),
+    Kind(_NO_GRAD, f"{_MODE}{_OF_BASE}", explain_base_written, WHY["view made without recording written"]),
+    about(
         "multi-output-view-written",
         rf"{_NODE}(?=.*function that returns multiple views)",
         is_view,
@@ -113,51 +109,45 @@ VIEWS: tuple[Kind | About, ...] = (
         _NEW,
         facts=_maker,
     ),
-    About(
+    about(
         "custom-function-view-written",
         rf"{_NODE}(?=.*inside a custom Function)",
         is_view,
         _WRITES,
-        N_(
-            "The view was made inside a custom Function or a hook ({maker}), whose gradient PyTorch could no longer "
-            "keep right after a write, so it refused."
-        ),
+        WHY["view of a custom function written"],
         _NEW,
         facts=_maker,
         cure=_of_a_hook,
     ),
-    About(
+    about(
         _NO_GRAD,
         _MODE,
         is_view,
         _WRITES,
-        _NO_GRAD_WHY,
+        WHY["view made without recording written"],
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line} under "
             "`torch.no_grad()` and detach the written tensor."
         ),
         facts=_maker,
     ),
-    About(
+    about(
         "view-detached-in-place",
         r"Can't detach views in-place",
         is_view,
         N_("{line} detaches {tensor}, a view, in place."),
-        N_("Detaching a view in place would leave its base with a wrong history, so PyTorch refused."),
+        WHY["view detached in place"],
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
     ),
-    About(
+    about(
         "inference-tensor-written",
         r"Inplace update to inference tensor outside InferenceMode",
         made_in_inference_mode,
         N_("{line} writes {tensor} in place, which was made under `inference_mode`."),
-        N_(
-            "A tensor made under `inference_mode` has no version counter and no place in autograd, so it cannot be "
-            "written outside `inference_mode`."
-        ),
+        WHY["inference tensor written"],
         N_("Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before {line}."),
     ),
-    About(
+    about(
         "inference-tensor-in-autograd",
         r"Inference tensors cannot be saved for backward"
         r"|requires_grad=True on inference tensor outside InferenceMode"
@@ -176,7 +166,7 @@ VIEWS: tuple[Kind | About, ...] = (
         ),
         made_it=True,
     ),
-    About(
+    about(
         "expanded-write-refused",
         r"more than one element of the written-to tensor refers to a single memory location",
         repeats_elements,
@@ -184,7 +174,7 @@ VIEWS: tuple[Kind | About, ...] = (
         N_("A write to one of them changes the others, so PyTorch refused."),
         N_("Give it memory of its own first: `.clone()` what {origin} gives."),
     ),
-    About(
+    about(
         "overlapping-write-refused",
         r"some elements of the input tensor and the written-to tensor refer to a single memory location",
         lambda tensor: True,

@@ -11,8 +11,6 @@ from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
-CODE = "graph-used-twice"
-
 
 @dataclass(frozen=True, eq=False)
 class Way:
@@ -76,14 +74,13 @@ _CURE = N_(
 )
 
 
-def answer_of(history: History, ways: Sequence[Way], path: str | None, why: str = "") -> Answer:
+def answer_of(history: History, ways: Sequence[Way], path: str | None) -> Answer:
     """Return the answer to such an error.
 
     Args:
         history: of the failure.
         ways: how it can have come there, likeliest first.
         path: what the failing backward runs from.
-        why: why the framework refuses it.
     """
     failure = history.failure
     best = ways[0] if ways else None
@@ -99,10 +96,9 @@ def answer_of(history: History, ways: Sequence[Way], path: str | None, why: str 
         told |= {"first": words.spot(best.first), "before": words.line_of(best.first)}
     return words.answer(
         failure,
-        CODE,
         _(_SAID[best.kind] if best is not None else _UNKNOWN).format(**told),
         words.doubt(sites[1:]) if len(sites) > 1 else "",
-        why,
+        failure.why,
         sites=sites,
         certain=len(sites) == 1 and len({way.kind for way in ways}) == 1,
         name=best.name if best is not None else path,

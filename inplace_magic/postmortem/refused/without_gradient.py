@@ -1,38 +1,114 @@
-"""A line that uses ``w.grad`` where it is None: `w` is no leaf, or no backward came to it, or its gradient was cleared.
+"""A gradient that is not there: of a tensor that the result was not computed from, and a ``w.grad`` that is None.
 
+Of ``torch.autograd.grad`` the answer says which tensor it is, and where the way ends. Where a line uses ``w.grad``,
 Python's text says ``NoneType`` and nothing of the gradient. The tensor itself is still there: it says whether it is a
-leaf that requires grad, and the graph of the loss says whether it leads to it.
+leaf that requires grad, and the graph of the loss says whether it leads to it; or its gradient was cleared.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from inplace_magic.capture.torch.describe import gradient
-from inplace_magic.capture.torch.hooks.idle_steps import parameters_held
+from inplace_magic.capture.graph.depth import most_nodes
+from inplace_magic.capture.torch import describe
+from inplace_magic.capture.torch.describe_nodes import node_name
+from inplace_magic.capture.torch.hooks.global_hooks import parameters_held
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
+from inplace_magic.postmortem.graph import nodes_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.cutters import cutters, switching_block
 from inplace_magic.postmortem.refused.ended import cure_of, said_of
 from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import Bound, History, Step
 from inplace_magic.postmortem.refused.no_graph import Cut
-from inplace_magic.postmortem.refused.roots import roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.unused import is_behind
+from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.values import paths_in, value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 
-CODE = "gradient-is-none"
-_WHY = N_(
-    "Backward keeps a gradient in `.grad` of leaves that require grad, and only of those that the result was computed "
-    "from. Of any other tensor it is None."
-)
+
+def explain_unused(failure: Failure) -> Answer:
+    """Return which tensor the result does not come from, and the statement that explains it."""
+    history = History(failure)
+    frame = len(failure.frames) - 1
+    scopes = history.scopes(frame)
+    roots = roots_in(history)
+    call = backward_call(history)
+    given = _listed(argument(call, 1, "inputs") if call is not None else None, scopes)
+    outputs = [value for root in roots if is_tensor(value := value_of(root, scopes))]
+    index = failure.match.groupdict().get("index")
+    outside = [entry for entry in given if entry[1] is not None and not _is_behind(entry[1], outputs)]
+    if index is not None and int(index) < len(given):
+        outside = [given[int(index)]]
+    path = outside[0][0] if outside else None
+    root = path_text(roots[0]) if len(roots) == 1 else None
+    again = _bound_after(history, path, root, frame)
+    site = history.site(again.step) if again is not None else failure.place
+    text = _(words.NOT_BEHIND).format(
+        line=words.spot(failure.place),
+        tensor=words.tensor(path),
+        result=words.code(ast.unparse(roots[0])) if roots else _("the result"),
+    )
+    if again is not None:
+        said_so = (
+            _("{line} bound `{name}` to another tensor after {result} was computed.")
+            if len(list(history.bindings(again.path, frame))) > 1
+            else _("{line} made `{name}` after {result} was computed.")
+        )
+        told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
+        fix = _(
+            "Keep the tensor that the result was computed from under its own name: bind {line} to another one."
+        ).format(line=words.line_of(site))
+    else:
+        told, fix = failure.why, _(words.USE_IT).format(name=words.tensor(path))
+    return words.answer(
+        failure, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
+    )
+
+
+def _listed(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]]:
+    """(path, tensor) of what is given as inputs, those of ``model.parameters()`` too."""
+    if isinstance(node, (ast.List, ast.Tuple)):
+        pairs = [(path_text(each), value_of(each, scopes)) for each in node.elts]
+        return [(path, value if is_tensor(value) else None) for path, value in pairs]
+    value: Any = value_of(node, scopes)
+    path = path_text(node)
+    if is_tensor(value):
+        return [(path, value)]
+    if type(value) in (list, tuple):
+        return [(f"{path}[{i}]", each if is_tensor(each) else None) for i, each in enumerate(value)]
+    for call in ast.walk(node) if node is not None else ():
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "parameters":
+            module, owner = value_of(call.func.value, scopes), path_text(call.func.value)
+            if is_module(module) and owner is not None:
+                return list(parameters_of(module, owner).items())
+    return []
+
+
+def _is_behind(tensor: Any, outputs: list[Any]) -> bool:
+    """True if some results were computed from a tensor, as their graph has it."""
+    own = describe.grad_fn(tensor)
+    for node in nodes_of(outputs, most_nodes()):
+        if own is not None and node is own:
+            return True
+        if own is None and node_name(node) == "AccumulateGrad" and node.variable is tensor:
+            return True
+    return any(output is tensor for output in outputs)
+
+
+def _bound_after(history: History, path: str | None, root: str | None, frame: int) -> Bound | None:
+    """Return the statement that gave the input's name to another tensor since the result was computed."""
+    made = history.binding(root, frame) if root is not None else None
+    again = history.binding(path, frame) if path is not None else None
+    if made is None or again is None or made.frame != again.frame:
+        return None
+    steps = history.steps(frame)
+    order = {id(step): at for at, step in enumerate(steps)}
+    return again if order.get(id(again.step), 0) < order.get(id(made.step), -1) else None
 
 
 def explain_no_gradient(failure: Failure) -> Answer | None:
@@ -53,7 +129,7 @@ def _asked(history: History, frame: int) -> tuple[str | None, Any]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.ctx, ast.Load):
                 path, tensor = path_text(node.value), value_of(node.value, history.scopes(frame))
-                if path is not None and is_tensor(tensor) and gradient(tensor) is None:  # type: ignore[arg-type]
+                if path is not None and is_tensor(tensor) and describe.gradient(tensor) is None:  # type: ignore[arg-type]
                     return path, tensor
     return None, None
 
@@ -63,7 +139,8 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
     made = history.binding(path, frame)
     site = history.site(made.step) if made is not None else None
     line, name = words.spot(site), words.tensor(path)
-    if made is not None and _reads_itself(made):
+    value = made.value if made is not None else None
+    if value is not None and path in map(path_text, paths_in(value)):  # `w = w - lr * w.grad`
         return (
             _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.").format(
                 line=line, tensor=name
@@ -89,11 +166,6 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
     )
 
 
-def _reads_itself(made: Bound) -> bool:
-    """True if a statement computes a name from the name itself, ``w = w - lr * w.grad``."""
-    return made.value is not None and any(path_text(node) == made.path for node in paths_in(made.value))
-
-
 def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer | None:
     steps = [(each, step) for each in range(frame, -1, -1) for step in history.steps(each)]
     ran = [(at, each, step) for at, (each, step) in enumerate(steps) if _backward_in(step) is not None]
@@ -111,7 +183,7 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
     call = _backward_in(step)
     roots = roots_of_call(call, history.scopes(owner)) if call is not None else []
     outputs = [value for root in roots if is_tensor(value := value_of(root, history.scopes(owner)))]
-    if not outputs or is_behind(tensor, outputs):
+    if not outputs or _is_behind(tensor, outputs):
         return None
     older = [each for number, each in steps[at:] if number == owner]
     cuts = list(_cuts(history, path, older))
@@ -188,17 +260,25 @@ def _answer(history: History, path: str, said: str, fix: str, *sites: Callsite |
     others = [site for site in sites[1:] if site is not None]
     head = _("{line} uses `{name}.grad`, which is None.").format(line=words.spot(failure.place), name=path)
     doubt = words.doubt(others) if others else ""
-    return words.answer(failure, CODE, head, said, doubt, sites=sites, certain=len(sites) == 1, name=path, fix=fix)
+    return words.answer(failure, head, said, doubt, sites=sites, certain=len(sites) == 1, name=path, fix=fix)
 
 
 WITHOUT_GRADIENT: tuple[Kind, ...] = (
     Kind(
-        CODE,
-        re.compile(
-            r"'NoneType' object (?:has no attribute|is not|does not support)"
-            r"|operand type(?:\(s\))? for .*'NoneType'|must be Tensor, not NoneType"
-        ),
+        "input-not-in-graph",
+        r"(?:One of the differentiated (?:Tensors|Variables)|The differentiated Tensor at index (?P<index>\d+)) "
+        r"appears to not have been used in the graph",
+        explain_unused,
+        N_("Autograd follows the tensors that a result was computed from, and not others of the same values."),
+    ),
+    Kind(
+        "gradient-is-none",
+        r"'NoneType' object (?:has no attribute|is not|does not support)"
+        r"|operand type(?:\(s\))? for .*'NoneType'|must be Tensor, not NoneType",
         explain_no_gradient,
-        _WHY,
+        N_(
+            "Backward keeps a gradient in `.grad` of leaves that require grad, and only of those that the result was "
+            "computed from. Of any other tensor it is None."
+        ),
     ),
 )

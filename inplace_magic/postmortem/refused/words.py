@@ -12,10 +12,6 @@ from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 
 LEAF_WRITTEN = N_("{line} writes {tensor}, a leaf that requires grad, in place.")
-LEAF_WHY = N_(
-    "Gradients are collected at a leaf; recording the write would turn the leaf into the result of an "
-    "operation, with no place for its own gradient, so PyTorch refused."
-)
 LEAF_FIX = N_(
     "If it is an update of the values, put {line} under `with torch.no_grad():`. If it is part of the "
     "computation, write into a copy: `{name}.clone()`."
@@ -32,7 +28,6 @@ _MOST_LINES = 3
 
 def answer(
     failure: Failure,
-    kind: str,
     *said: str,
     sites: Iterable[Callsite | None],
     certain: bool,
@@ -43,7 +38,6 @@ def answer(
 
     Args:
         failure: what it is about.
-        kind: its code.
         said: the sentences of its message; empty ones are left out.
         sites: the lines that can be the cause, likeliest first.
         certain: whether the facts leave one.
@@ -51,7 +45,7 @@ def answer(
         fix: what to change.
     """
     return Answer(
-        code=kind,
+        code=failure.kind.code,
         message=sentences(*said),
         error=failure.said,
         place=failure.place,

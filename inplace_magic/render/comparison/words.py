@@ -1,32 +1,17 @@
-"""A comparison in words: the verdict, and the rows that text and page both show."""
+"""A comparison in words: the verdict, and what text and page both say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.language import N_, _, clauses, listed, ngettext, sentences, together
-from inplace_magic.record.outcomes import Agreement, Cost, Difference, Group
+from inplace_magic.record.outcomes import Agreement, Difference, Group
 from inplace_magic.render.lettering import first_sentence, shortened
 from inplace_magic.render.reading import in_its_language
-from inplace_magic.render.words import bytes_of, known
+from inplace_magic.render.words import bytes_of
 
 _GROUPS: tuple[Group, ...] = ("output", "gradient", "state")
 GROUPS: dict[Group, str] = {"output": N_("output"), "gradient": N_("gradient"), "state": N_("state")}
 _PLURAL: dict[Group, str] = {"output": N_("outputs"), "gradient": N_("gradients"), "state": N_("input or state values")}
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One row of the table: a figure of both variants and their difference."""
-
-    title: str
-    first: str
-    second: str
-    difference: str
-    better: bool | None = None
-    """Whether the second variant has less of it; None where they are equal or less is not better."""
 
 
 @in_its_language
@@ -159,118 +144,6 @@ def minus(text: str) -> str:
 def signed_bytes(count: int) -> str:
     """``−300.3 KiB``, ``+16 B``."""
     return f"{'+' if count > 0 else '−' if count < 0 else ''}{bytes_of(abs(count))}"
-
-
-def operations_of(count: int) -> str:
-    """``15,052,800 (0.015 GMac)``, as model summaries print it; below ten million in ``MMac``, a small one alone."""
-    if count < 10**4:
-        return f"{count:,}"
-    return f"{count:,} ({count / 10**9:.3f} GMac)" if count >= 10**7 else f"{count:,} ({count / 10**6:.3f} MMac)"
-
-
-def seconds_of(seconds: float) -> str:
-    """``1.52 ms``."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} µs"
-
-
-def figures(comparison: Comparison) -> list[Figure]:
-    first, second = comparison.first, comparison.second
-    rows = [
-        _figure(_("parameters"), first.parameters, second.parameters, less_is_better=False),
-        _figure("MACs", first.macs, second.macs),
-        _figure(_("FLOPs (2 per MAC)"), first.flops, second.flops),
-        _figure(_("element operations"), first.elements, second.elements),
-        # which model summaries give as the MACs of a layer
-        _figure(_("MACs and element operations"), first.operations, second.operations, operations_of),
-        _figure(_("allocations"), first.allocations, second.allocations),
-        _figure(_("allocated"), first.allocated_bytes, second.allocated_bytes, exact_bytes, signed_bytes),
-        _figure(_("peak"), first.peak_bytes, second.peak_bytes, exact_bytes, signed_bytes),
-        _saved(first, second),
-    ]
-    rows = [row for row in rows if (row.first, row.second) != (_("unknown"), _("unknown"))]
-    ratio = comparison.time_ratio
-    if ratio is not None:
-        times = [
-            f"{seconds_of(each.median_seconds or 0)} ± {seconds_of(each.mad_seconds or 0)}" for each in (first, second)
-        ]
-        clear = abs(ratio[0] - 1) > 2 * ratio[1]
-        title = _("time, median of {count} ± MAD").format(count=len(first.seconds))
-        rows.append(
-            Figure(title, times[0], times[1], f"× {ratio[0]:.2f} ± {ratio[1]:.2f}", ratio[0] < 1 if clear else None)
-        )
-    return rows
-
-
-def _saved(first: Variant, second: Variant) -> Figure:
-    title = _("saved for backward")
-    row = _figure(title, first.saved_bytes, second.saved_bytes, exact_bytes, signed_bytes)
-    marks = ["≥ " if each.saved_is_least else "" for each in (first, second)]
-    if not any(marks):
-        return row
-    return Figure(title, f"{marks[0]}{row.first}", f"{marks[1]}{row.second}", _("unknown"))
-
-
-def exact_bytes(count: int) -> str:
-    """``300.3 KiB (307,520)``, ``16 B``."""
-    return f"{bytes_of(count)} ({count:,})" if count >= 1024 else f"{count} B"
-
-
-def _signed(count: int) -> str:
-    return minus(f"{count:+,}")
-
-
-def _figure(
-    title: str,
-    one: int | None,
-    other: int | None,
-    show: Callable[[int], str] = "{:,}".format,
-    sign: Callable[[int], str] = _signed,
-    *,
-    less_is_better: bool = True,
-) -> Figure:
-    shown = [known(each, show) for each in (one, other)]
-    if one is None or other is None:
-        return Figure(title, shown[0], shown[1], "")
-    if one == other:
-        return Figure(title, shown[0], shown[1], _("same"))
-    return Figure(title, shown[0], shown[1], sign(other - one), other < one if less_is_better else None)
-
-
-def cost_rows(costs: tuple[Cost, ...]) -> list[tuple[str, ...]]:
-    """Module, operator, calls, MACs, element operations, both, and their share; the last row is the total."""
-    total = sum(cost.operations for cost in costs)
-    rows = [
-        (
-            cost_place(cost),
-            cost.operator,
-            f"{cost.calls:,}",
-            f"{cost.macs:,}",
-            f"{cost.elements:,}",
-            f"{cost.operations:,}",
-            f"{100 * cost.operations / total:.1f} %",
-        )
-        for cost in costs
-    ]
-    calls, macs, elements = (
-        sum(values) for values in zip(*((c.calls, c.macs, c.elements) for c in costs), strict=True)
-    )
-    return [*rows, (_("in all"), "", f"{calls:,}", f"{macs:,}", f"{elements:,}", f"{total:,}", "100.0 %")]
-
-
-def cost_place(cost: Cost) -> str:
-    """``ConvBlock.conv.2 (ReLU)``, ``backward``."""
-    if cost.backward:
-        return "backward"
-    if not cost.module:
-        return _("outside modules")
-    return cost.module if cost.module == cost.cls else f"{cost.module} ({cost.cls})"
-
-
-def cost_header() -> tuple[str, ...]:
-    return (*(_("module"), _("operator"), _("calls"), "MACs"), *(_("element operations"), _("together"), _("share")))
 
 
 def flipped_phrase(comparison: Comparison) -> str:

@@ -100,17 +100,13 @@ def _measure(column: _Column, parts: list[Part]) -> None:
             xs += (part.left, part.right)
         elif part.kind == "edge":
             xs += [x for x, y in points_in(part.element) if column.top <= y <= column.bottom]
-    column.cut = cut = sorted(
-        (part for part in inside if part.kind == "cluster" and _is_cut(part, column)), key=lambda part: part.left
-    )
+    frames = (part for part in inside if part.kind == "cluster")
+    over = (part for part in frames if part.top < column.top or part.bottom > column.bottom)
+    column.cut = cut = sorted(over, key=lambda part: part.left)
     column.frames = [part for part in cut if part.top < column.top]
     column.left, column.right = (min(xs) - INSET * len(cut), max(xs) + INSET * len(cut)) if xs else (0.0, 0.0)
     leaving = (part for part in inside if part.kind == "edge" and part.bottom > column.bottom)
     column.edges = sorted(leaving, key=lambda part: -part.right)
-
-
-def _is_cut(part: Part, column: _Column) -> bool:
-    return part.top < column.top or part.bottom > column.bottom
 
 
 class _Placer:
@@ -201,17 +197,12 @@ class _Placer:
         x = left.right + left.dx + GUTTER / 2 + LANE * lane
         low, high = left.bottom + left.dy, self.top
         under, above = low + TURN * (1 - 0.1 * lane), high - TURN * (1 - 0.1 * lane)
-        into, down = start[0] + self.columns[there].dx, start[1] + self.columns[there].dy
-        if here < there:
-            return [
-                *((end[0], under), (x, under), (x, low)),
-                *((x, low), (x, high), (x, high)),
-                *((x, above), (into, above), (into, high)),
-                *((into, high), (into, down), (into, down)),
-            ]
-        return [
-            *((end[0], end[1]), (end[0], high), (end[0], high)),
-            *((end[0], above), (x, above), (x, high)),
-            *((x, high), (x, low), (x, low)),
-            *((x, under), (into, under), (into, low)),
+        new = start[0] + self.columns[there].dx, start[1] + self.columns[there].dy
+        (below, _low), (into, down) = (end, new) if here < there else (new, end)
+        path = [
+            *((below, low), (below, under), (x, under), (x, low)),
+            *((x, low), (x, high), (x, high)),
+            *((x, above), (into, above), (into, high)),
+            *((into, high), (into, down), (into, down)),
         ]
+        return path[1:] if here < there else path[-2::-1]

@@ -13,13 +13,12 @@ from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.needed import needed
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
-from inplace_magic.render.graph.folds import draw_frames, fold_box
+from inplace_magic.render.graph.boxes import PARAMETER, arrow, call_box, draw_frames, fold_box, part_box
 from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
-from inplace_magic.render.graph.overview import PARAMETER, arrow, call_box, part_box
-from inplace_magic.render.part import MOST_IN_A_FILE
-from inplace_magic.render.reading import Reading, in_its_language
+from inplace_magic.render.reading import MOST_IN_A_FILE, Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
 
@@ -101,9 +100,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
     for fold in drawing.folds:
         dot.node(fold.key, **(part_box(fold, drawing) if drawing.overview else fold_box(fold, reading)))
     draw_frames(dot, drawing)
-    pairs: dict[tuple[str, str], list[Edge]] = {}
-    for edge in shown.edges:
-        pairs.setdefault((edge.source, edge.target), []).append(edge)
+    pairs = grouped(((edge.source, edge.target), edge) for edge in shown.edges)
     if drawing.folds:
         for before, after in _waiting(drawing, {target for _source, target in pairs}):
             dot.edge(before, after, style="invis")
@@ -118,8 +115,7 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
 
 
 def _legend(drawing: Drawing) -> list[str]:
-    signs: set[str] = set() if drawing.overview else {edge.kind for edge in drawing.graph.edges}
-    signs |= set() if drawing.overview else {call.kind for call in drawing.graph.calls}
+    signs: set[str] = {*(edge.kind for edge in drawing.graph.edges), *(call.kind for call in drawing.graph.calls)}
     found = (
         ("mutated", any(tensor.mutated for tensor in drawing.graph.tensors)),
         ("parameter", any(_is_parameter(tensor) for tensor in drawing.graph.tensors)),
@@ -128,7 +124,7 @@ def _legend(drawing: Drawing) -> list[str]:
         ("overview", drawing.overview),
         ("flow", bool(drawing.flows)),
     )
-    signs |= {sign for sign, present in found if present}
+    signs = {*(() if drawing.overview else signs), *(sign for sign, present in found if present)}
     sentences = [_(sentence) for sign, sentence in LEGEND.items() if sign in signs]
     size = 1 if drawing.overview else 2
     return ["  ".join(sentences[start : start + size]) for start in range(0, len(sentences), size)]
@@ -139,7 +135,7 @@ def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
     maker = drawing.makers.get(tensor.key)
     inside = reading.calls.get(tensor.made_by) if tensor.origin == "inside" and tensor.made_by is not None else None
     name = maker.name if maker is not None else inside.name if inside is not None else ""
-    place = _place(maker, reading) if inside is None else words.place_in(inside.callsite, reading.trace)
+    place = _place(maker, reading) if inside is None else reading.place(inside.callsite)
     return f"{name}, {place}" if place else name
 
 
@@ -171,15 +167,12 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool, written: s
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     elif _is_parameter(tensor):
         attributes.update(color=style.PURPLE, fillcolor=style.PURPLE_TINT)
-    return {"label": label_of(lines), "tooltip": tooltip_of([head, *_about(tensor)]), **attributes}
+    about = [head] if facts is None else [head, clauses((facts.device, words.traits(facts)))]
+    return {"label": label_of(lines), "tooltip": tooltip_of(about), **attributes}
 
 
 def _is_parameter(tensor: TensorVertex) -> bool:
     return tensor.facts is not None and tensor.facts.cls == "Parameter"
-
-
-def _about(tensor: TensorVertex) -> list[str]:
-    return [] if tensor.facts is None else [clauses((tensor.facts.device, words.traits(tensor.facts)))]
 
 
 def _call(call: CallVertex, title: str, roles: Roles, place: str, notes: list[str]) -> dict[str, str]:
@@ -247,4 +240,4 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
 
 def _place(call: CallVertex | None, reading: Reading) -> str:
     known = call is not None and call.site is not None and call.site.line
-    return words.place_in(call.site, reading.trace) if call is not None and known else ""
+    return reading.place(call.site) if call is not None and known else ""

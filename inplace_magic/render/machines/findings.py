@@ -94,16 +94,12 @@ def _spot(site: Callsite) -> dict[str, Any]:
 
 def fitted(told: dict[str, Any]) -> dict[str, Any]:
     """Return a finding within :data:`MOST_BYTES`: what can be looked up elsewhere goes first, code and line never."""
-    for cut in (_without_diff, _bare, _bones):
+    for cut in (lambda each: each.pop("diff", None), _bare, _bones):
         if len(as_json(told).encode("utf-8")) <= MOST_BYTES:
             break
         cut(told)
         told["shortened"] = True
     return told
-
-
-def _without_diff(told: dict[str, Any]) -> None:
-    told.pop("diff", None)
 
 
 def _bare(told: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ def _origin(tensor: TensorVertex, maker: CallEvent | None, reading: Reading) -> 
         return words.came_by(tensor.origin) or words.said(tensor.origin)
     inside = tensor.origin == "inside"
     text = _("made inside {call}, {place}") if inside else _("{origin} by {call}, {place}")
-    place = words.place_in(maker.callsite, reading.trace)
+    place = reading.place(maker.callsite)
     return text.format(origin=words.said(tensor.origin), call=maker.name, place=place)
 
 
@@ -91,42 +91,29 @@ class Sources:
     """Gives each place of a trace its number, and lists the places that were asked for."""
 
     def __init__(self, trace: Trace) -> None:
-        self.trace = trace
-        self.names: dict[tuple[int | None, str | None], str] = {}
         self.lines: dict[tuple[int | None, str | None], dict[int, str]] = {}
-        self.order: list[tuple[int | None, str | None]] = []
+        """By cell and file: the text of each line."""
         if trace.source and len(trace.source) <= MAX_LINES:
-            own = self._source(Callsite(1, cell=trace.cell))
-            self.lines[own] = dict(enumerate(trace.source, 1))
+            self.lines[trace.cell, None] = dict(enumerate(trace.source, 1))
 
     def places(self, site: Callsite | None) -> list[list[int]]:
         """``[source, line]`` of a place and of the places that led to it, the nearest first."""
         found: list[list[int]] = []
-        while site is not None:
-            if site.line:
-                key = self._source(site)
-                self.lines[key].setdefault(site.line, site.text)
-                found.append([self.order.index(key), site.line])
-            site = site.caller
+        for each in reversed(site.chain) if site is not None else ():
+            if each.line:
+                self.lines.setdefault((each.cell, each.file), {}).setdefault(each.line, each.text)
+                found.append([list(self.lines).index((each.cell, each.file)), each.line])
         return found
 
     def listed(self) -> list[dict[str, Any]]:
         """``name`` and ``lines`` of each source, a line as ``[number, text]``."""
         return [
             {
-                "name": self.names[key],
+                "name": lettering.printable(source_name(Callsite(1, cell=cell, file=file))),
                 "lines": [
                     [number, lettering.printable(lettering.shortened(text.rstrip().expandtabs(4), MAX_CODE))]
-                    for number, text in sorted(self.lines[key].items())
+                    for number, text in sorted(lines.items())
                 ],
             }
-            for key in self.order
+            for (cell, file), lines in self.lines.items()
         ]
-
-    def _source(self, site: Callsite) -> tuple[int | None, str | None]:
-        key = (site.cell, site.file)
-        if key not in self.names:
-            self.names[key] = lettering.printable(source_name(site))
-            self.lines[key] = {}
-            self.order.append(key)
-        return key

@@ -9,10 +9,9 @@ from itertools import takewhile
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.pages import page_of
 from inplace_magic.language import LANGUAGES, N_, _, language, ngettext, sentences
-from inplace_magic.render import diffs, lettering, proofs, style, words
-from inplace_magic.render.excerpt import excerpts
+from inplace_magic.render import fixes, lettering, style, words
+from inplace_magic.render.excerpt import excerpts, listing
 from inplace_magic.render.markup import CODE, code, details, esc, fix_bar, note, prose, tag, verdict_bar
-from inplace_magic.render.page.listing import listing
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.verdict import headline, is_unexplained
 from inplace_magic.report import Report
@@ -116,9 +115,9 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     if page:  # of the finding that is the verdict, the sentences that say it again unfold as well
         told = finding is report.findings[0] and finding.is_alarm and bool(listed)
         head, why = f"<details>{head}{why if told else ''}{page}</details>", "" if told else why
-    fix = fix_bar(sentences(finding.fix, diffs.price(finding)))
+    fix = fix_bar(sentences(finding.fix, fixes.price(finding)))
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:6px 12px;margin:0 0 6px"
-    cure = "".join((fix, diffs.to_markup(finding.diff, tried=diffs.is_tried(finding)), proofs.to_markup(finding)))
+    cure = "".join((fix, fixes.diff_markup(finding.diff, tried=fixes.is_tried(finding)), fixes.proof_markup(finding)))
     if listings:  # beside each other where the live view is and there is room
         return tag(
             "div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why

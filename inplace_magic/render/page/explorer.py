@@ -22,6 +22,7 @@ from inplace_magic.analysis.tree.folds import Fold
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts
@@ -126,42 +127,24 @@ def page_script() -> str:
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
     for tensor in drawing.graph.tensors:
         maker = reading.calls.get(tensor.made_by) if tensor.made_by is not None else None
-        yield (
-            tensor.key,
-            {
-                "title": lettering.printable(reading.title(tensor)),
-                "facts": facts(about_tensor(tensor, maker, drawing, reading)),
-                "at": sources.places(maker.callsite if maker is not None else None),
-                "call": -1 if tensor.made_by is None else tensor.made_by,
-            },
-        )
+        about = about_tensor(tensor, maker, drawing, reading)
+        at = sources.places(maker.callsite if maker is not None else None)
+        yield tensor.key, _box(reading.title(tensor), about, at, -1 if tensor.made_by is None else tensor.made_by)
     for call in drawing.graph.calls:
-        event = reading.calls[call.call]
-        yield (
-            call.key,
-            {
-                "title": lettering.printable(call.name),
-                "facts": facts(about_call(call, event, drawing, reading)),
-                "at": sources.places(call.site),
-                "call": call.call,
-            },
-        )
+        about = about_call(call, reading.calls[call.call], drawing, reading)
+        yield call.key, _box(call.name, about, sources.places(call.site), call.call)
     calls = {call.call: call for call in reading.graph.calls}
     tensors = {tensor.key: tensor for tensor in reading.graph.tensors}
     for fold in drawing.folds:
         sites = list(dict.fromkeys(reading.calls[index].callsite for index in fold.calls))[:MAX_PLACES]
         places = dict.fromkeys(place for site in sites for place in map(tuple, sources.places(site)[:1]))
-        yield (
-            fold.key,
-            {
-                "title": lettering.printable(fold.path or fold.name or words.code_of(fold.site) or fold.key),
-                "facts": facts(about_fold(fold, reading)),
-                "at": [list(place) for place in places],
-                "call": fold.calls[0],
-                "fold": True,
-                "held": _held(fold, calls, tensors),
-            },
-        )
+        title = fold.path or fold.name or words.code_of(fold.site) or fold.key
+        box = _box(title, about_fold(fold, reading), list(map(list, places)), fold.calls[0])
+        yield fold.key, {**box, "fold": True, "held": _held(fold, calls, tensors)}
+
+
+def _box(title: str, about: Iterable[tuple[str, str]], at: list[list[int]], call: int) -> dict[str, Any]:
+    return {"title": lettering.printable(title), "facts": facts(about), "at": at, "call": call}
 
 
 def _held(fold: Fold, calls: dict[int, CallVertex], tensors: dict[str, TensorVertex]) -> str:
@@ -225,7 +208,7 @@ def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[An
 
 
 def _phrase(call: CallEvent, reading: Reading) -> str:
-    where = words.place_in(call.callsite, reading.trace)
+    where = reading.place(call.callsite)
     return lettering.printable(lettering.shortened(f"{call.name}, {where}", MAX_FACT))
 
 
@@ -237,17 +220,14 @@ def path_between(graph: AutogradGraph, saver: str, mutator: str) -> list[str]:
     shortest way is through that tensor and, where a view lies between, through the view.
     """
     drawn = {vertex.key for vertex in graph.tensors} | {vertex.key for vertex in graph.calls}
-    neighbours: dict[str, list[str]] = {key: [] for key in drawn}
-    for edge in graph.edges:
-        if edge.source in drawn and edge.target in drawn:
-            neighbours[edge.source].append(edge.target)
-            neighbours[edge.target].append(edge.source)
+    arrows = [(edge.source, edge.target) for edge in graph.edges if {edge.source, edge.target} <= drawn]
+    neighbours = grouped(way for source, target in arrows for way in ((source, target), (target, source)))
     written = [edge.target for edge in graph.edges if edge.source == mutator and edge.kind == "data"]
     before: dict[str, str | None] = {saver: None}
     queue = deque([saver] if saver in drawn and mutator in drawn else [])
     while queue and mutator not in before:
         here = queue.popleft()
-        for key in neighbours[here]:
+        for key in neighbours.get(here, ()):
             if key not in before and (key == mutator or key not in written):
                 before[key] = here
                 queue.append(key)

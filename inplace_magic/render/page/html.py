@@ -22,17 +22,17 @@ from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
-from inplace_magic.render.page.memory_section import memory_section, saved_section
 from inplace_magic.render.page.sections import (
     line_calls,
     line_section,
+    memory_section,
     names_section,
+    saved_section,
     sentence_section,
     tensor_calls,
     tensor_section,
 )
-from inplace_magic.render.part import MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK
-from inplace_magic.render.reading import MANY_ROWS, Reading, in_its_language
+from inplace_magic.render.reading import MANY_ROWS, MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.render.verdict import is_unexplained
 from inplace_magic.report import Report

@@ -1,4 +1,5 @@
-"""The tables of the page: what each line did, and every version of every tensor."""
+"""The sections of the page: what each line did, every version of every tensor, bytes by line, what is kept for
+backward."""
 
 from __future__ import annotations
 
@@ -6,11 +7,26 @@ from collections.abc import Sequence
 
 from inplace_magic.analysis.vertices import TensorVertex
 from inplace_magic.language import _, clauses
+from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.lines import LineStory, Step, step_label, step_phrase
-from inplace_magic.render.markup import CELL, CODE_CELL, WIDE_CELL, details, esc, note, prose, table, tag
-from inplace_magic.render.reading import Reading
+from inplace_magic.render.markup import (
+    CELL,
+    CODE_CELL,
+    NUMBER_CELL,
+    WIDE_CELL,
+    details,
+    esc,
+    image,
+    note,
+    prose,
+    table,
+    tag,
+)
+from inplace_magic.render.reading import MANY_ROWS, Reading
 from inplace_magic.render.roles import roles_of
+from inplace_magic.render.tables import memory_words
+from inplace_magic.render.timeline.chart import memory_charts
 from inplace_magic.report import Report
 
 LINE_ROWS = 2
@@ -38,9 +54,10 @@ def line_section(reading: Reading, *, opened: bool = False) -> str:
     tints: list[str] = []
     before: LineStory | None = None
     for story, step in _shown_steps(reading):
-        place = esc(words.place_in(story.site, reading.trace))
+        place = esc(reading.place(story.site))
         rows.append(_step(story, step, place, story is not before, reading))
-        tints.append(_tint(step, step.call.index in guilty))
+        written = style.ORANGE_TINT if step.kind == "mutated" else ""
+        tints.append(style.VERMILION_TINT if step.call.index in guilty else written)
         before = story
     header = (_("Line"), _("Code"), _("Tensor"), _("What happened"), _("Object / memory"), "grad_fn")
     body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines", wraps=True)
@@ -81,10 +98,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     graph = reading.graph
     if not graph.tensors:
         return ""
-    savers: dict[str, dict[str, None]] = {}
-    for edge in graph.edges:
-        if edge.kind == "saved":
-            savers.setdefault(edge.source, {})[edge.name.rsplit(".", 1)[0]] = None
+    savers = grouped((edge.source, edge.name.rsplit(".", 1)[0]) for edge in graph.edges if edge.kind == "saved")
     shown = _shown_tensors(reading)
     rows = [_tensor(vertex, reading, savers) for vertex in shown]
     tints = [style.ORANGE_TINT if vertex.mutated else "" for vertex in shown]
@@ -130,7 +144,7 @@ def names_section(report: Report, *, opened: bool = False) -> str:
         return ""
     told = {finding.mutation for finding in report.findings if finding.is_alarm}
     met = [each for each in report.suspects() if each.read is not None and each.mutation not in told]
-    sentences = [each.told(lambda site: words.place_in(site, report.trace)) for each in met]
+    sentences = [each.told(lambda site: words.short_place(site, report.trace)) for each in met]
     return sentence_section(_("Memory with two names"), sentences, opened=opened)
 
 
@@ -154,16 +168,10 @@ def _object(step: Step) -> str:
     return words.same_object(step.effect, short=True) if step.effect is not None else ""
 
 
-def _tint(step: Step, guilty: bool) -> str:
-    if guilty:
-        return style.VERMILION_TINT
-    return style.ORANGE_TINT if step.kind == "mutated" else ""
-
-
-def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, None]]) -> Sequence[str]:
+def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Sequence[str]:
     facts = vertex.facts
     maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
-    place = words.place_in(maker.callsite, reading.trace) if maker is not None else ""
+    place = reading.place(maker.callsite) if maker is not None else ""
     head = esc(reading.title(vertex)), esc(words.said(vertex.origin)), esc(place)
     if facts is None:
         return (*head, *[esc(_("unknown"))] * 7)
@@ -172,7 +180,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, dict[str, 
         esc(words.shape(facts)),
         esc(reading.node_name(facts.node) or "None"),
         esc(words.traits(facts)),
-        esc(lettering.shortened(", ".join(savers.get(vertex.key, {})), MAX_SAVERS)),
+        esc(lettering.shortened(", ".join(dict.fromkeys(savers.get(vertex.key, ()))), MAX_SAVERS)),
         esc(words.known(facts.storage, "S{}".format)),
         esc(words.known(facts.python_id)),
         esc(words.known(facts.data_ptr, hex)),
@@ -183,3 +191,50 @@ def more_rows(reading: Reading, rows: Sequence[object], frame: str, shown: int) 
     """How many rows of a table are not shown, and how to get them."""
     more = words.left_out(reading.report, len(rows) - shown, frame)
     return note(more) if more else ""
+
+
+SCREEN_ROWS = 8
+"""Rows of the table where it stands under the picture on one screen."""
+SHORT_CODE = 34
+"""Characters of a line of code beside six numbers."""
+
+
+def memory_section(reading: Reading, *, opened: bool = False) -> str:
+    """Bytes by line, of many lines those that allocated most; and folded below them the chart of live bytes."""
+    if not reading.memory or not reading.knows_memory:
+        return ""
+    header, *lines = memory_words.line_table(reading, max(reading.rows, SCREEN_ROWS))
+    rows = [(esc(line), esc(lettering.shortened(code, SHORT_CODE)), *map(esc, rest)) for line, code, *rest in lines]
+    numbers = len(memory_words.SHOWN)
+    cells = (CELL, CODE_CELL, *[CELL] * (len(header) - 2 - numbers), *[NUMBER_CELL] * numbers)
+    body = table(header, rows, cells=cells)
+    told = (*memory_words.peak_sentences(reading), memory_words.counting(reading.trace))
+    notes = "".join(map(note, (*told, *memory_words.allocator(reading))))
+    many = reading.rows >= MANY_ROWS
+    css = f"display:block;max-width:100%;height:auto;background:{style.CARD}"
+    charts = [image(chart.svg, chart.sentence, css) for chart in memory_charts(reading)]
+    more = details(_("Peak and chart"), *charts, notes, opened=many)
+    beside = opened and not many  # of the sections that are folded
+    whole = more_rows(reading, reading.memory, "memory", len(lines)) or note(
+        _("As a DataFrame: {frame}.").format(frame=words.of_report(reading.report, "memory"))
+    )
+    section = details(memory_words.title(reading), body, whole, "" if beside else more, opened=opened)
+    return section + more if beside else section
+
+
+def saved_section(reading: Reading, *, opened: bool = False) -> str:
+    saved = reading.saved
+    if not saved or not reading.knows_memory:
+        return ""
+    shown = memory_words.kept_table(reading, lettering.rows_shown(len(saved), reading.rows))
+    rows = [
+        (*map(esc, (*head, lettering.shortened(code, MAX_CODE), size)), prose(whose))
+        for *head, code, size, whose in shown
+    ]
+    return details(
+        _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved)),
+        table(memory_words.kept_header(), rows, cells=(CELL, CELL, CELL, CODE_CELL)),
+        more_rows(reading, saved, "saved", len(shown)),
+        note(memory_words.kept_in_all(reading)),
+        opened=opened,
+    )

@@ -45,7 +45,7 @@ def _line(row: LineMemory, reading: Reading) -> Row:
     about = _about(row)
     return {
         **({"place": about, "line": None, "code": ""} if about else where(row.site)),
-        "label": about or words.place_in(row.site, reading.trace),
+        "label": about or reading.place(row.site),
         **_bytes(row),
         "calls": sum([reading.calls[call].passes if call in reading.calls else 1 for call in row.calls]),
         "tensors": _made(row, reading),
@@ -53,42 +53,31 @@ def _line(row: LineMemory, reading: Reading) -> Row:
 
 
 def call_rows(reading: Reading) -> list[Row]:
-    rows: list[Row] = []
+    rows = []
     for entry in reading.ledger.by_call:
         call = reading.calls.get(entry.call) if entry.call is not None else None
-        rows.append(
-            {
-                "call": entry.call,
-                "name": _about(entry) or (call.name if call is not None else ""),
-                "kind": call.kind if call is not None else "",
-                **where(call.callsite if call is not None else None),
-                **_bytes(entry),
-                "tensors": _made(entry, reading),
-            }
-        )
+        name = _about(entry) or (call.name if call is not None else "")
+        rows.append({**_billed(entry, reading), "name": name, "kind": call.kind if call is not None else ""})
     return rows
 
 
 def op_rows(reading: Reading) -> list[Row]:
     """Memory by operator; none at level ``calls``."""
-    ops = reading.trace.ops
-    rows: list[Row] = []
+    ops, rows = reading.trace.ops, []
     for entry in reading.ledger.ops:
         op = ops[entry.op] if entry.op is not None and 0 <= entry.op < len(ops) else None
         call = reading.calls.get(entry.call) if entry.call is not None else None
         name = op.name if op is not None else f"{call.name} (no operator)" if call is not None else _(BEFORE)
-        rows.append(
-            {
-                "op": entry.op,
-                "name": _(WORKSPACE) if entry.workspace else name,
-                "in_backward": op is not None and op.in_backward,
-                "call": entry.call,
-                **where(call.callsite if call is not None else None),
-                **_bytes(entry),
-                "tensors": _made(entry, reading),
-            }
-        )
+        about = {"op": entry.op, "name": _(WORKSPACE) if entry.workspace else name}
+        rows.append({**_billed(entry, reading), **about, "in_backward": op is not None and op.in_backward})
     return rows
+
+
+def _billed(entry: Entry, reading: Reading) -> Row:
+    """What the memory of a call and that of an operator say alike."""
+    call = reading.calls.get(entry.call) if entry.call is not None else None
+    place = where(call.callsite if call is not None else None)
+    return {"call": entry.call, **place, **_bytes(entry), "tensors": _made(entry, reading)}
 
 
 def _about(entry: Entry) -> str:
@@ -159,5 +148,5 @@ def _bytes(entry: Entry) -> Row:
 
 def _made(entry: Entry, reading: Reading) -> str:
     """``T1 x, T2``: the tensors on the storages that were made."""
-    tensors = dict.fromkeys(tensor for made in entry.made for tensor in reading.on_storage.get(made, ()))
+    tensors = dict.fromkeys(tensor for made in entry.made for tensor in reading.story.bindings.by_storage.get(made, ()))
     return ", ".join(words.tensor_label(tensor, reading.names) for tensor in tensors)

@@ -118,7 +118,7 @@ def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
 def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
     """Where the peak of each device was, or of one, and what was alive then."""
     found = []
-    for peak in reading.peaks:
+    for peak in reading.ledger.peaks:
         if not peak.nbytes or device not in (None, peak.device):
             continue
         call = reading.calls.get(peak.call) if peak.call is not None else None
@@ -127,7 +127,7 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
             text = _("Peak on {device}: {size}").format(device=peak.device, size=size)
         else:
             text = _("Peak on {device}: {size} at {place}, in `{call}`").format(
-                device=peak.device, size=size, place=words.place_in(call.callsite, reading.trace), call=call.name
+                device=peak.device, size=size, place=reading.place(call.callsite), call=call.name
             )
         found.append(_("{said}.").format(said=_alive(text, peak, reading)))
     return found
@@ -144,7 +144,7 @@ def kept_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
     for kept in reading.saved[:most]:
         site = kept.call.callsite if kept.call is not None else None
         again, before = before == (kept.call is None, site), (kept.call is None, site)
-        place = words.place_in(site, reading.trace) if kept.call is not None else _("before the watch")
+        place = reading.place(site) if kept.call is not None else _("before the watch")
         rows.append(
             (
                 f"{_kept_label(kept, reading)} {words.version(kept.saved.version)}",
@@ -218,7 +218,7 @@ def _memory_of(storage: int, reading: Reading) -> str:
     if facts is None:
         return ""
     size = words.bytes_of(_size(facts))
-    tensors = reading.on_storage.get(storage, ())
+    tensors = reading.story.bindings.by_storage.get(storage, ())
     if tensors:
         known = next((tensor for tensor in tensors if tensor in reading.names), tensors[0])
         return words.with_detail(words.tensor_label(known, reading.names), size)

@@ -44,7 +44,7 @@ class Column:
 
 def memory_charts(reading: Reading) -> list[Chart]:
     """Return the chart of the device that reached the highest peak, and those of other accelerators."""
-    peaks = sorted((peak for peak in reading.peaks if peak.nbytes), key=lambda peak: -peak.nbytes)
+    peaks = sorted((peak for peak in reading.ledger.peaks if peak.nbytes), key=lambda peak: -peak.nbytes)
     if len(reading.trace.calls) < 2:
         return []
     shown = [*peaks[:1], *(peak for peak in peaks[1:] if peak.device != "cpu")]
@@ -165,7 +165,7 @@ def _peak_label(reading: Reading, peak: Peak) -> str:
     size = words.bytes_of(peak.nbytes)
     if call is None:
         return _("peak {size}").format(size=size)
-    return _("peak {size}, {place}").format(size=size, place=words.place_in(call.callsite, reading.trace))
+    return _("peak {size}, {place}").format(size=size, place=reading.place(call.callsite))
 
 
 def _call(index: int) -> str:

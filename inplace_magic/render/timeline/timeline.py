@@ -19,7 +19,8 @@ from itertools import groupby
 
 from inplace_magic.analysis.lanes import Lane, lanes_of
 from inplace_magic.analysis.marks import Keeping, Mark
-from inplace_magic.analysis.timeline import Column, Timeline, timeline_of
+from inplace_magic.analysis.timeline import Column, Focus, Timeline, timeline_of
+from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style
@@ -27,7 +28,6 @@ from inplace_magic.render.excerpt import source_name
 from inplace_magic.render.markup import CELL, ONE_LINE_ROWS, TABLE, esc, note, reached, tag
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.timeline import words as say
-from inplace_magic.render.timeline.crimes import Crime, crimes_of
 
 FEW_COLUMNS = 24
 """Up to so many columns, a sign has the version or the name beside it."""
@@ -72,7 +72,8 @@ def timeline_table(reading: Reading) -> str:
     rows = [drawing.lane(lane, [crime for crime in crimes if crime.lane == lane.key]) for lane in shown.lanes]
     body = "".join((*rows, drawing.axis()))
     table = tag("table", TABLE + ONE_LINE_ROWS, f"<tbody>{body}</tbody>", cellpadding="2", class_="im-tracks")
-    above, below = note(_caption(shown)), note(_legend(drawing.used))
+    signs = [f"{sign} {_(meaning)}" for kind, (sign, meaning) in say.SIGNS.items() if kind in drawing.used]
+    above, below = note(_caption(shown)), note(listed(signs))
     return tag("div", "overflow-x:auto", above, table, below, class_="im-lanes")
 
 
@@ -173,7 +174,9 @@ class _Drawing:
         sources = ["" if column.gap or column.site is None else source_name(column.site) for column in self.columns]
         cells, before = [], ("", "")
         for column, source in zip(self.columns, sources, strict=True):
-            line = say.SIGNS["more"][0] if column.gap else say.of_line(column.site)
+            line = (
+                say.SIGNS["more"][0] if column.gap else str(column.site.line or "") if column.site is not None else ""
+            )
             text = line if column.gap or (source, line) != before else ""
             title = say.of_gap(column) if column.gap else (column.error or "")
             before = source, line
@@ -219,6 +222,42 @@ def _caption(shown: Timeline) -> str:
     return " ".join(parts)
 
 
-def _legend(used: set[str]) -> str:
-    """``+ created, ≡ view: another tensor on it``: the signs that are there."""
-    return listed(f"{sign} {_(meaning)}" for kind, (sign, meaning) in say.SIGNS.items() if kind in used)
+FINDINGS = 8
+"""Findings that are marked, the worst ones."""
+_KINDS = ("mutated", "uncounted", "raised", "reshaped", "moved")
+"""Marks that a finding's write can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crime(Focus):
+    """What a finding is about, with the finding."""
+
+    hazard: Hazard
+
+
+def crimes_of(findings: Sequence[Hazard], lanes: Sequence[Lane]) -> list[Crime]:
+    """Return the findings, worst first, with their places; notes and findings without a place are left out."""
+    found: list[Crime] = []
+    for hazard in findings:
+        place = _place_of(hazard, lanes) if hazard.is_alarm else None
+        if place is not None:
+            found.append(Crime(place[0].key, place[1], hazard.saved_call, hazard=hazard))
+    return found[:FINDINGS]
+
+
+def _place_of(hazard: Hazard, lanes: Sequence[Lane]) -> tuple[Lane, int] | None:
+    """Return the lane that a finding's write went to, of several the one of its tensor; and the call that stands for
+    it."""
+    if hazard.call is None:
+        keeper = hazard.saved_call, hazard.saved_by
+        for lane in lanes:
+            if hazard.tensor in lane.tensors or keeper in [(keeping.call, keeping.node) for keeping in lane.kept]:
+                for mark in lane.marks:
+                    if mark.kind == "unseen" and (hazard.mutation is None or mark.site in (None, hazard.mutation)):
+                        return lane, mark.call
+        return None
+    at_call = [lane for lane in lanes if any(m.call == hazard.call and m.kind in _KINDS for m in lane.marks)]
+    own = [lane for lane in lanes if hazard.tensor in lane.tensors]
+    both = [lane for lane in at_call if hazard.tensor in lane.tensors]
+    best = next(iter([*both, *at_call, *own]), None)
+    return (best, hazard.call) if best is not None else None

@@ -10,7 +10,6 @@ from inplace_magic.analysis.marks import Keeping, Mark
 from inplace_magic.analysis.timeline import Column
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import N_, _, ngettext
-from inplace_magic.record.places import Callsite
 from inplace_magic.render import lettering, words
 from inplace_magic.render.reading import Reading
 
@@ -95,7 +94,7 @@ def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading) -> str:
         text = _("{node} saved {version} in {saved}, overwritten past the version counter in {place}")
     else:
         text = _("{node} saved {version} in {saved}, overwritten in {place}")
-    place, saved = (words.place_in(site, reading.trace) for site in (hazard.mutation, hazard.saved))
+    place, saved = (reading.place(site) for site in (hazard.mutation, hazard.saved))
     version = words.version(hazard.expected_version)
     return text.format(version=version, saved=saved, place=place, node=hazard.saved_by or _("a node"))
 
@@ -119,10 +118,6 @@ def of_hidden(marks: list[Mark]) -> str:
         "{count} event, {writes} of them writes, {versions}", "{count} events, {writes} of them writes, {versions}",
         count,
     ).format(count=count, writes=written, versions=versions)  # fmt: skip
-
-
-def of_line(site: Callsite | None) -> str:
-    return "" if site is None or site.line == 0 else str(site.line)
 
 
 def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:

@@ -18,9 +18,9 @@ from inplace_magic.capture.graph.depth import most_nodes
 from inplace_magic.capture.names import TORCH_KINDS
 from inplace_magic.capture.naming.reach import within_reach
 from inplace_magic.capture.naming.scope import locals_of, names_in_sight
-from inplace_magic.capture.torch.describe import error_text
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, saved_values, youngest_first
 from inplace_magic.capture.torch.modules import named
+from inplace_magic.errors import error_text
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.names import ModuleName, TensorName
 from inplace_magic.record.refusal import Refusal

@@ -24,17 +24,14 @@ from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import probes
 from inplace_magic.capture.torch.arguments import tensors_in
 from inplace_magic.capture.torch.callers import PassOn, call_plainly
-from inplace_magic.capture.torch.describe import error_text, has_own_sizes, tracing
-from inplace_magic.capture.torch.describe_nodes import (
-    node_name,
-    node_sequence,
-    sequence_number,
-)
+from inplace_magic.capture.torch.describe import has_own_sizes, tracing
+from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, sequence_number
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.tracebacks import without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
 from inplace_magic.capture.torch.writes.failed_graph import Behind, behind, fitting_node
+from inplace_magic.errors import error_text
 from inplace_magic.record.refusal import Refusal
 
 _PARAMETER = torch.nn.Parameter
@@ -120,7 +117,7 @@ class WriteProbe(probes.CallProbe):
                 frame = _above_the_function(frame, facts.code)
             pass_on = self._like(frame, facts.code)
         except Exception as fault:  # containment: whatever fails in here, the user's call runs
-            self._recorder.fault("opening a call", fault)
+            self._recorder.log.fault("opening a call", fault)
         try:
             if facts is not None and facts.runs_backward and not probes.types_override(types):
                 result = self._with_user_code_seen(func, pass_on, args, kwargs)
@@ -128,7 +125,7 @@ class WriteProbe(probes.CallProbe):
                 result = pass_on(func, args, kwargs)
         except BaseException as error:
             if facts is not None and facts.runs_backward:
-                self._failed(facts, args, kwargs, error, frame)
+                self._contained("looking at a failed backward", self._failed, facts, args, kwargs, error, frame)
             try:  # noqa: SIM105  as in CallProbe
                 error.__traceback__ = without_our_frames(error.__traceback__)
             except RecursionError:
@@ -160,7 +157,7 @@ class WriteProbe(probes.CallProbe):
         except RecursionError:
             self._recorder.log.no_room = True
         except Exception as fault:  # containment, as above
-            self._recorder.fault("noting a write", fault)
+            self._recorder.log.fault("noting a write", fault)
 
     def _failed(
         self,
@@ -170,24 +167,21 @@ class WriteProbe(probes.CallProbe):
         error: BaseException,
         frame: FrameType | None,
     ) -> None:
-        try:
-            text = error_text(error)
-            refusal = refusal_of(text)
-            if refusal is None or refusal.kind != "saved tensor changed":
-                return
-            site = self._note(frame, facts.code)
-            first = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
-            self.count += 1
-            with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
-                roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
-                told = RawFailure(refusal, text, site, facts)
-                found = fitting_node(roots, refusal, text)
-                if found is not None:
-                    near = behind(found[0], frame, self._recorder.sites.is_users)
-                    told = replace(examined(told, found, self.ring), behind=near)
-                self.failures.append(told)
-        except Exception as fault:  # containment, as above
-            self._recorder.fault("looking at a failed backward", fault)
+        text = error_text(error)
+        refusal = refusal_of(text)
+        if refusal is None or refusal.kind != "saved tensor changed":
+            return
+        site = self._note(frame, facts.code)
+        first = args[0] if args else kwargs.get("tensors", kwargs.get("outputs", ()))
+        self.count += 1
+        with torch._C.DisableTorchFunctionSubclass():  # a tensor of the user's class is asked, and shall not know
+            roots = [tensor.grad_fn for tensor in tensors_in((first,), [])]
+            told = RawFailure(refusal, text, site, facts)
+            found = fitting_node(roots, refusal, text)
+            if found is not None:
+                near = behind(found[0], frame, self._recorder.sites.is_users)
+                told = replace(examined(told, found, self.ring), behind=near)
+            self.failures.append(told)
 
 
 def _above_the_function(frame: FrameType | None, function: CodeType) -> FrameType | None:

@@ -1,6 +1,9 @@
 """A NumPy array was kept as a record of a tensor, and torch then wrote the tensor: the record shows the new values.
 
 In ``before = x.numpy(); x += 1; after = x.numpy()`` the difference of the two is zero.
+
+Tensors that were taken one after the other from one array, which somebody filled anew each time, all show its last
+values as well.
 """
 
 from __future__ import annotations
@@ -13,15 +16,15 @@ from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.of_origin import array_copied
-from inplace_magic.hazards.references.slots import read_parts, runs_again
-from inplace_magic.hazards.row import Calls, Found, Row, rules_of
+from inplace_magic.hazards.references.slots import names, read_parts
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, ForeignWrite, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Listing, whole_listing
-from inplace_magic.source.spots import spot_of
+from inplace_magic.source.listing import FUNCTIONS, LOOPS
+from inplace_magic.source.spots import Spot, spot_of
 
 _FIRST = 20
 """Arrays of one memory that are held against each other."""
@@ -46,10 +49,10 @@ def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
     if wrote is None or first is None or second is None or region is None or region != region_of(newer.inputs[0]):
         return None
     (site, name), (later, other) = first, second
-    listing = whole_listing(story.trace, later)
-    if name == other or listing is None or not later.same_run(site):
+    spot, kept = spot_of(story.trace, later), spot_of(story.trace, site)
+    if name == other or spot is None or kept is None or not later.same_run(site):
         return None
-    return name if _subtracts(listing, later, {name, other}) and not _bound_anew(listing, site, name) else None
+    return name if _subtracts(spot, {name, other}) and not _bound_anew(kept, name) else None
 
 
 def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
@@ -61,29 +64,26 @@ def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
     return site, names[0]
 
 
-def _subtracts(listing: Listing, below: Callsite, names: set[str]) -> bool:
+def _subtracts(spot: Spot, both: set[str]) -> bool:
     """True if a line below takes the difference of the two."""
-    statement = listing.statement_at(below)
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Sub)
-        and node.lineno > below.line
-        and {expressions.path_text(node.left), expressions.path_text(node.right)} == names
-        for node in (ast.walk(listing.scope_of(statement)) if statement is not None else ())
+        and node.lineno > spot.statement.lineno
+        and {expressions.path_text(node.left), expressions.path_text(node.right)} == both
+        for node in ast.walk(spot.scope)
     )
 
 
-def _bound_anew(listing: Listing, site: Callsite, name: str) -> bool:
+def _bound_anew(spot: Spot, name: str) -> bool:
     """True if the older name got something else, as in ``before = before.copy()``."""
-    statement = listing.statement_at(site)
-    bound = (
-        expressions.path_text(part)
-        for node in (ast.walk(listing.scope_of(statement)) if statement is not None else ())
-        if node is not statement and isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
+    return any(
+        expressions.path_text(part) == name
+        for node in ast.walk(spot.scope)
+        if node is not spot.statement and isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for part in ast.walk(target)
     )
-    return name in bound
 
 
 CODE = "array-shares-memory"
@@ -97,51 +97,46 @@ def array_shares_memory(story: Story) -> Iterator[Found]:
     given = [call for call in story.doing("gives array") if call.inputs]
     first: dict[tuple[Callsite | None, int | None], CallEvent] = {}
     for call in given:
-        listing = whole_listing(story.trace, call.callsite)
         before = first.setdefault((call.callsite, call.inputs[0].storage), call)
-        kept = _kept_in(story, listing, call.callsite) if listing is not None and before is not call else None
+        spot = spot_of(story.trace, call.callsite) if before is not call else None
+        kept = _kept_in(spot, call.callsite) if spot is not None else None
         write = _written_between(story, before, call.index) if kept is not None else None
-        if listing is not None and kept is not None and write is not None and _read_below(listing, call.callsite, kept):
+        if spot is not None and kept is not None and write is not None and _read_below(spot, kept):
             yield _found(story, call, write, kept)
     known = (call for call in given if call.error is None and call.inputs[0].storage is not None)
     yield from subtracted(story, grouped((call.inputs[0].storage, call) for call in known))
 
 
 def _written_between(story: Story, before: CallEvent, end: int) -> Write | None:
-    writes = story.writes_to_memory(before.inputs[0].storage)
-    return next((write for write in writes if before.index < write.at < end and write.site is not None), None)
+    writes = story.writes_between(before.inputs[0].storage, before.index, end)
+    return next((write for write in writes if write.site is not None), None)
 
 
-def _kept_in(story: Story, listing: Listing, site: Callsite | None) -> str | None:
+def _kept_in(spot: Spot, site: Callsite | None) -> str | None:
     """Return the list or dict into which a statement that runs again puts the array itself."""
-    node = listing.expression_at(site) if site is not None else None
-    statement = listing.statement_at(site) if site is not None else None
-    if node is None or statement is None or not runs_again(listing, statement):
+    node = spot.listing.expression_at(site) if site is not None else None
+    if node is None or not any(isinstance(around, (*LOOPS, *FUNCTIONS)) for around in spot.around):
         return None
-    above = listing.parents.get(node)
+    above = spot.listing.parents.get(node)
     if isinstance(above, ast.Call) and node in above.args and isinstance(above.func, ast.Attribute):
         return expressions.path_text(above.func.value) if above.func.attr in _STORING else None
     target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
     name = expressions.path_text(target.value)
-    spot = spot_of(story.trace, site) if site is not None and name is not None else None
-    made = spot.value_of(name) if spot is not None and name is not None else None
+    made = spot.value_of(name) if name is not None else None
     is_array = isinstance(made, ast.Call) and expressions.last_name(made.func) not in _CONTAINERS
     return None if is_array else name  # `history = np.zeros(…)` copies what is put into it
 
 
-def _read_below(listing: Listing, site: Callsite | None, name: str) -> bool:
+def _read_below(spot: Spot, name: str) -> bool:
     """True if a later line of the cell, or of the function, reads the list."""
     last = name.rpartition(".")[2]
-    for statement in listing.nodes:
-        if isinstance(statement, ast.stmt) and site is not None and statement.lineno > site.line:
+    for statement in spot.listing.nodes:
+        if isinstance(statement, ast.stmt) and statement.lineno > spot.statement.lineno:
             heads = [statement.iter] if isinstance(statement, ast.For) else []
-            for node in (inner for part in (*heads, *read_parts(statement)) for inner in ast.walk(part)):
-                if (isinstance(node, ast.Name) and node.id == last) or (
-                    isinstance(node, ast.Attribute) and node.attr == last
-                ):
-                    return True
+            if any(names(node, last) for part in (*heads, *read_parts(statement)) for node in ast.walk(part)):
+                return True
     return False
 
 
@@ -150,6 +145,39 @@ def _found(story: Story, call: CallEvent, write: Write, kept: str) -> Found:
     name = story.name_written_by(write) or story.bindings.name(call.inputs[0].tensor)
     array = wording.code(call.callsite.expression) if call.callsite is not None else _("the array")
     return Found({"line": call, "write": write}, tensor, name, {"kept": kept, "array": array})
+
+
+def buffer_gathered(story: Story) -> Iterator[Found]:
+    """Yield the lines that take such tensors."""
+    foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
+    for call in story.doing("gathers") if foreign else ():
+        for storage, tensors in _alike(call).items() if call.error is None else ():
+            met = sorted(story.first_seen(tensor) for tensor in tensors)
+            between = (write for write in story.foreign_writes.get(storage, ()) if met[0] < write.noticed <= met[-1])
+            write = next(between, None)
+            if write is not None:
+                yield _gathered(story, call, tensors, write)
+
+
+def _alike(call: CallEvent) -> dict[int, list[int]]:
+    """By memory, the tensors of a call that are the same elements of it, where there are several."""
+    found: dict[tuple[int, Region | None], dict[int, None]] = {}
+    for meta in call.inputs:
+        if meta.storage is not None:
+            found.setdefault((meta.storage, region_of(meta)), {})[meta.tensor] = None
+    return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
+
+
+def _gathered(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Found:
+    maker = story.innermost_new(tensors[-1], call.index)
+    words: dict[str, object] = {"count": len(tensors)}
+    if maker is None:
+        words["taken"] = _("what gave them")
+    if write.callsite is None:
+        words["writer"] = _("code outside PyTorch")
+    writer = Write(None, None, write.noticed, site=write.callsite)
+    calls: dict[str, Event | None] = {"writer": writer, "line": call, "taken": maker}
+    return Found(calls, variable=write.names[0] if write.names else None, words=words)
 
 
 RULES = rules_of(
@@ -164,5 +192,16 @@ RULES = rules_of(
         ),
         fix=N_("Keep a copy: append `.copy()` to {array}."),
         ways=(array_copied,),
+    ),
+    Row(
+        "buffer-gathered",
+        "warning",
+        buffer_gathered,
+        Calls(write="writer", read="line", origin="taken"),
+        message=N_(
+            "{line} joins {count} tensors that share one memory: {taken} copied nothing, and {writer} filled "
+            "the memory again in between, so all of them show its last values. PyTorch gives no error."
+        ),
+        fix=N_("Copy the values when you take them: `torch.tensor(array)`, or append `.clone()`."),
     ),
 )

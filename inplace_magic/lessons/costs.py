@@ -1,23 +1,32 @@
-"""Lesson 9: memory and speed."""
+"""Lesson 9: memory and speed: what a write in place saves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import torch
+
 from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
-from inplace_magic.hazards.notes.in_place_saved_nothing import CODE as SAVED_NOTHING
+from inplace_magic.hazards.notes.memory import SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback
-from inplace_magic.lessons.judging import numbers_of, refuse_strangers, right, succeeded, wrong
-from inplace_magic.lessons.running import Attempt, attempt, attempt_with_backward
+from inplace_magic.lessons.judging import (
+    Attempt,
+    attempt,
+    attempt_with_backward,
+    numbers_of,
+    refuse_strangers,
+    right,
+    succeeded,
+    wrong,
+)
+from inplace_magic.lessons.programs import numbers
 from inplace_magic.lessons.telling import calls_that_write, notes_of, spot, writes_to
 from inplace_magic.render import words
 
 
 def which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
-    from inplace_magic.lessons.inputs import numbers
-
     refuse_strangers(functions, answer)
     runs = {
         function.__name__: succeeded(
@@ -28,8 +37,8 @@ def which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[st
     sparing = [name for name, run in runs.items() if not _copy(run)]
     off = [name for name in runs if (name in sparing) != (name in answer)]
     if off:
-        return wrong(*(_why(name, runs[name]) for name in off))
-    return right(*(_why(name, runs[name]) for name in runs if name not in sparing))
+        return wrong(*(_what_it_saves(name, runs[name]) for name in off))
+    return right(*(_what_it_saves(name, runs[name]) for name in runs if name not in sparing))
 
 
 def _copy(run: Attempt) -> str:
@@ -37,7 +46,7 @@ def _copy(run: Attempt) -> str:
     return next(iter(notes_of(run.report, SAVED_NOTHING)), "")
 
 
-def _why(name: str, run: Attempt) -> str:
+def _what_it_saves(name: str, run: Attempt) -> str:
     copied = _copy(run)
     if copied:
         return _("`{name}` saves no memory. {finding}").format(name=name, finding=copied)
@@ -50,10 +59,6 @@ def _why(name: str, run: Attempt) -> str:
 
 
 def frugal(features: Callable[..., Any]) -> Feedback:
-    import torch
-
-    from inplace_magic.lessons.inputs import numbers
-
     x, weight = numbers(64, 32), numbers(32, 16, seed=1)
     kept, meant = (x.clone(), weight.clone()), torch.relu(x @ weight + 1) * 0.5
     run = succeeded(attempt(features, x, weight))
@@ -103,3 +108,9 @@ def _allocates(row: LineMemory) -> str:
     return _("{place}, `{code}`: {size}").format(
         place=words.place(row.site), code=words.code_of(row.site), size=words.bytes_of(row.allocated_bytes)
     )
+
+
+JUDGES: dict[str, Callable[..., Feedback]] = {
+    "9.1": which_spare,
+    "9.2": frugal,
+}

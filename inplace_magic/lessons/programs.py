@@ -1,4 +1,5 @@
-"""The ten patients of lesson 10: what each gets, and what is looked at afterwards."""
+"""The broken programs of lessons 5 to 8 and the ten patients of lesson 10: what each gets, and what is looked at
+afterwards."""
 
 from __future__ import annotations
 
@@ -10,10 +11,58 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from inplace_magic.language import _
-from inplace_magic.lessons.inputs import Values, filled, numbers, result_and_gradient
+from inplace_magic.lessons.judging import Attempt
 from inplace_magic.lessons.repairs import Program
-from inplace_magic.lessons.running import Attempt
 from inplace_magic.lessons.telling import spot, writes_to
+
+Values = dict[str, Any]
+"""What is compared after a run, by name."""
+
+
+def numbers(*shape: int, seed: int = 0, size: float = 1.0, grad: bool = False) -> Tensor:
+    """Random numbers; the generator of the notebook stays as it is."""
+    made = size * torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+    return made.requires_grad_(grad)
+
+
+def filled(module: nn.Module, *, size: float = 0.5) -> Any:
+    """The module with the same weights each time."""
+    with torch.no_grad():
+        for number, parameter in enumerate(module.parameters()):
+            parameter.copy_(numbers(*parameter.shape, seed=number, size=size))
+    return module
+
+
+def result_and_gradient(name: str) -> Callable[..., Values]:
+    """Runs a function and backward from its sum; looks at the result and at the gradient of the input that has one."""
+
+    def run(function: Callable[..., Any], *inputs: Any) -> Values:
+        result = function(*inputs)
+        result.sum().backward()
+        leaf = next(each for each in inputs if isinstance(each, Tensor) and each.requires_grad)
+        return {"result": result.detach(), f"{name}.grad": leaf.grad}
+
+    return run
+
+
+def _two_heads() -> tuple[Any, ...]:
+    trunk = filled(nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 3)))
+    actor, critic = filled(nn.Linear(3, 1)), filled(nn.Linear(3, 1), size=1.0)
+    parameters = [*trunk.parameters(), *actor.parameters(), *critic.parameters()]
+    return trunk, actor, critic, torch.optim.SGD(parameters, lr=0.1), numbers(4, 2, seed=9)
+
+
+def _two_heads_run(function: Callable[..., Any], trunk: nn.Sequential, actor: nn.Linear, *rest: Any) -> Values:
+    function(trunk, actor, *rest)
+    weights = [parameter.detach() for parameter in trunk.parameters()]
+    return {"trunk[0].weight": weights[0], "trunk[2].weight": weights[2], "actor.weight": actor.weight.detach()}
+
+
+def _residual_run(function: Callable[..., Any], block: Any, x: Tensor) -> Values:
+    result = function(block, x * 1.0)
+    result.sum().backward()
+    return {"result": result.detach(), "x.grad": x.grad}
+
 
 KEEP = [[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
 
@@ -64,7 +113,27 @@ def _train_run(function: Callable[..., Any], model: nn.Linear, x: Tensor, y: Ten
     return {"model.weight": model.weight.detach(), "loss at the end": (model(x) - y).square().mean().detach()}
 
 
-PATIENTS: dict[str, Program] = {
+PROGRAMS: dict[str, Program] = {
+    "5.2": Program(
+        inputs=lambda: (torch.tensor([0.5, -1.0], requires_grad=True),),
+        run=result_and_gradient("x"),
+    ),
+    "6.2": Program(inputs=_two_heads, run=_two_heads_run),
+    "7.1": Program(
+        inputs=lambda: (
+            filled(nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 3))),
+            numbers(2, 3, seed=5, grad=True),
+        ),
+        run=_residual_run,
+    ),
+    "7.2": Program(
+        inputs=lambda: (numbers(4, 2), numbers(2, 1, seed=2, grad=True)),
+        run=result_and_gradient("weight"),
+    ),
+    "8.2": Program(
+        inputs=lambda: (numbers(4, 2), torch.tensor(0.7, requires_grad=True)),
+        run=result_and_gradient("decay"),
+    ),
     "10.1": Program(
         inputs=lambda: (numbers(3, 4, grad=True), numbers(4, 2, seed=1), torch.tensor(KEEP)),
         run=result_and_gradient("scores"),

@@ -1,15 +1,12 @@
-"""The fix as a diff: the sign says what a line is, the colour repeats it."""
+"""The fix as a diff, in which the sign says what a line is and the colour repeats it; and what trying it showed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from inplace_magic.language import _, ngettext
+from inplace_magic.hazards import Hazard
+from inplace_magic.language import N_, _, ngettext, sentences
+from inplace_magic.record.proofs import Proof
 from inplace_magic.render import style, words
-from inplace_magic.render.markup import esc, tag
-
-if TYPE_CHECKING:
-    from inplace_magic.hazards import Hazard
+from inplace_magic.render.markup import esc, prose, tag
 
 MAX_LINES = 40
 """Lines of one diff; the rest is in ``Hazard.diff``."""
@@ -52,7 +49,7 @@ def price(finding: Hazard) -> str:
     return _("This costs one copy of {size}.").format(size=words.bytes_of(finding.price_bytes))
 
 
-def to_markup(diff: str, *, tried: bool = False) -> str:
+def diff_markup(diff: str, *, tried: bool = False) -> str:
     """Return the diff as HTML; empty where there is none.
 
     Args:
@@ -71,3 +68,37 @@ def to_markup(diff: str, *, tried: bool = False) -> str:
         f"border:1px solid {style.LINE};padding:2px 8px;margin:4px 0;overflow-x:auto;white-space:pre;line-height:1.35"
     )
     return tag("pre", css, "\n".join(rows), **({"class_": "inplace-magic-fix"} if tried else {}))
+
+
+_WORDS = {
+    "proven": ("✓", N_("Proven.")),
+    "other numbers": ("≈", N_("Tried: it runs, with other numbers.")),
+    "refuted": ("✗", N_("Tried, and refuted.")),
+    "not tried": ("–", N_("Not tried.")),
+}
+"""Symbol and word of each verdict."""
+_NO_NUMBERS = N_("Tried: it runs.")
+"""Of a fix of a program that never ran to its end, and so left no numbers."""
+
+
+def _word(proof: Proof) -> tuple[str, str]:
+    symbol, word = _WORDS[proof.verdict]
+    return symbol, _(word if proof.differences or proof.verdict != "other numbers" else _NO_NUMBERS)
+
+
+def proof_line(finding: Hazard) -> str:
+    """``✓ Proven. With it …``; empty where nothing was tried."""
+    if finding.proof is None:
+        return ""
+    symbol, word = _word(finding.proof)
+    return f"{symbol} {sentences(word, finding.proof.reason)}"
+
+
+def proof_markup(finding: Hazard) -> str:
+    proof = finding.proof
+    if proof is None:
+        return ""
+    symbol, word = _word(proof)
+    ink = style.GREEN_INK if proof.verdict == "proven" else style.INK
+    head = tag("b", f"color:{ink}", esc(f"{symbol} {word} "))
+    return tag("div", "margin:0 0 6px", head, prose(proof.reason))
