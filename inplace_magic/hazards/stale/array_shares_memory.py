@@ -9,7 +9,7 @@ values as well.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
@@ -23,7 +23,7 @@ from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import FUNCTIONS, LOOPS
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing
 from inplace_magic.source.spots import Spot, spot_of
 
 _FIRST = 20
@@ -124,9 +124,25 @@ def _kept_in(spot: Spot, site: Callsite | None) -> str | None:
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
     name = expressions.path_text(target.value)
-    made = spot.value_of(name) if name is not None else None
-    is_array = isinstance(made, ast.Call) and expressions.last_name(made.func) not in _CONTAINERS
-    return None if is_array else name  # `history = np.zeros(…)` copies what is put into it
+    return name if name is not None and any(_is_a_container(value) for value in _given(spot.listing, name)) else None
+
+
+def _given(listing: Listing, path: str) -> Iterator[ast.expr]:
+    """Yield what assignments of the text give a name or an attribute."""
+    for node in listing.nodes:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                pairs: Iterable[tuple[ast.expr, ast.expr]] = [(target, node.value)]
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs = zip(target.elts, node.value.elts, strict=False)
+                yield from (value for each, value in pairs if expressions.path_text(each) == path)
+
+
+def _is_a_container(value: ast.expr) -> bool:
+    """True if an expression makes a list or a dict, which keep what is put into them: an array copies its values."""
+    if isinstance(value, ast.Call):
+        return expressions.last_name(value.func) in _CONTAINERS
+    return isinstance(value, (ast.Dict, ast.List, ast.DictComp, ast.ListComp, ast.BinOp))
 
 
 def _read_below(spot: Spot, name: str) -> bool:
