@@ -44,8 +44,8 @@ MUTATIONS = (
     ),
     Mutation(
         "capture/results.py",
-        "if place < len(found):",
-        "if place <= len(found):",
+        "if at == len(found):",
+        "if at > len(found):",
         "capture/test_many_tensors.py capture/test_recorder.py capture/test_describe.py",
     ),
     Mutation(

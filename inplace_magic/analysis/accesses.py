@@ -18,7 +18,7 @@ from typing import overload
 
 from inplace_magic.analysis.overlap import reach_of_write
 from inplace_magic.record.autograd import SavedTensor
-from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, Region
 from inplace_magic.record.filled import filled
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
@@ -41,6 +41,13 @@ class Write:
     mutation: Mutation | None = None
     site: Callsite | None = None
     """Place of the write; of an unseen one, the only statement that can have made it."""
+    foreign: ForeignWrite | None = None
+    """Of a write from outside the framework."""
+
+    @property
+    def is_uncounted(self) -> bool:
+        """True if a call made it that counts no write."""
+        return self.mutation is not None and self.mutation.version_before == self.mutation.version_after
 
     @property
     def reach(self) -> Region | None:

@@ -87,10 +87,16 @@ class Backwards(Accesses):
         if backward is None or backward not in self.backwards:
             return set()
         if backward not in self._went_through:
-            call, ran = self.calls.get(backward), self.backwards[backward]
-            nodes = self.reached(ran.roots) if call is not None and call.error is None else set()
-            self._went_through[backward] = nodes if ran.inputs is None else self.leading_to(set(ran.inputs), nodes)
+            call = self.calls.get(backward)
+            succeeded = call is not None and call.error is None
+            self._went_through[backward] = self.would_go_through(backward) if succeeded else set()
         return self._went_through[backward]
+
+    def would_go_through(self, backward: int) -> set[int]:
+        """Return the nodes that a backward can come to, one that failed as well."""
+        asked = self.backwards[backward]
+        nodes = self.reached(asked.roots)
+        return nodes if asked.inputs is None else self.leading_to(set(asked.inputs), nodes)
 
     @cached_property
     def _went_through(self) -> dict[int, set[int]]:

@@ -50,7 +50,7 @@ class Writes(Backwards, KnownNames):
             found += [write for write in unseen if write.at not in added]
             found += [write_of(None, None, at, site=self.calls[at].callsite) for at in added]
             foreign = self.foreign_writes.get(storage, ())
-            found += [write_of(None, None, entry.noticed, site=entry.callsite) for entry in foreign]
+            found += [write_of(None, None, entry.noticed, site=entry.callsite, foreign=entry) for entry in foreign]
             self._writes_to_memory[storage] = sorted(found, key=_AT)
         return self._writes_to_memory[storage]
 

@@ -76,9 +76,17 @@ class Faults:
         """Return what a step of ours gives; None where it fails, which is noted and changes nothing for the user."""
         try:
             return step(*what)
+        except Exception as fault:  # containment: whatever fails in here, the user's program goes on
+            self.fault(doing, fault)
+        return None
+
+    def within_call(self, doing: str, step: Callable[..., _T], *what: Any) -> _T | None:
+        """As :meth:`contained`, of a step around a call of the user's: a full stack there is no fault of ours."""
+        try:
+            return step(*what)
         except RecursionError:  # the user's, whose stack has no room for more; so no function is called here
             self.no_room = True
-        except Exception as fault:  # containment: whatever fails in here, the user's program goes on
+        except Exception as fault:  # containment, as above
             self.fault(doing, fault)
         return None
 

@@ -76,19 +76,14 @@ def _trace_of(failure: RawFailure, sites: list[Callsite]) -> Trace:
             traits=failure.facts.traits,
         )
     )
-    named = failure.node is not None
+    named, shape = failure.node is not None, failure.shape
+    saved = SavedTensor(1, failure.saved, storage=1, counter=1, version=refusal.expected, tensor=1, shape=shape)
     return Trace(
         calls=tuple(calls),
         nodes=tuple(_nodes(failure)),
         names=(failure.behind.parameter,) if failure.behind is not None else (),
         module_names=(failure.behind.module,) if failure.behind is not None else (),
-        saved=(
-            SavedTensor(
-                1, failure.saved, storage=1, counter=1, version=refusal.expected, tensor=1, shape=failure.shape
-            ),
-        )
-        if named
-        else (),
+        saved=(saved,) if named else (),
         backwards=(Backward(end, (1,) if named else ()),),
         blindness=tuple(_not_known(failure)),
     )

@@ -8,16 +8,15 @@ overwritten elements; of the first one it knows nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from inplace_magic.analysis import put_back
+from inplace_magic.analysis.accesses import Write, write_by, write_of
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.rule import Calls, Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
-from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, TensorMetadata
-from inplace_magic.record.places import Callsite
+from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.source.chains import class_around
 
 
@@ -102,28 +101,7 @@ PAST_AUTOGRAD = Row(
 )
 
 
-@dataclass(frozen=True)
-class Change:
-    """One write that moved no version of the saved tensor."""
-
-    at: int
-    call: CallEvent | None = None
-    mutation: Mutation | None = None
-    foreign: ForeignWrite | None = None
-
-    @property
-    def callsite(self) -> Callsite | None:
-        """Where it was made; None where nobody saw that."""
-        made = self.call or self.foreign
-        return made.callsite if made is not None else None
-
-    @property
-    def is_uncounted(self) -> bool:
-        """True if a call made it that counts no write."""
-        return self.mutation is not None and self.mutation.version_before == self.mutation.version_after
-
-
-def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
+def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Write | None:
     """Return the first write after a node saved a tensor that changed its values and that PyTorch did not notice."""
     if saved.hooked:
         return None
@@ -142,12 +120,12 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Change
     restoring = story.restorations.get(saved.storage, ())
     silent = ((call, write) for call, write in story.silent_writes(saved, since) if not write.changed_nothing)
     written = list(put_back.changes(restoring, region_of(saved), silent))
-    changes = [Change(one.call.index, one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
-    changes += [Change(f.noticed, foreign=f) for f in story.foreign_writes.get(saved.storage, ()) if f.noticed > since]
+    changes = [write_by(one.call, one.mutation) for one in written if _used_within(story, node, one)][:1]
+    changes += [write for write in story.writes_between(saved.storage, since) if write.foreign is not None]
     if not written and not changes and saved.changed is not None and not story.writes_after(saved, saved.version):
         noticed = story.calls.get(saved.changed)
         if noticed is None or not noticed.was_refused("saved tensor changed"):  # else PyTorch did notice
-            changes.append(Change(saved.changed))
+            changes.append(write_of(None, None, saved.changed))
     return min(changes, key=lambda change: change.at) if changes else None
 
 
@@ -158,22 +136,22 @@ def _used_within(story: Story, node: AutogradNode, change: put_back.Change) -> b
     return change.until is None or within or any(change.call.index <= use < change.until for use in uses)
 
 
-def _through_data(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
+def _through_data(story: Story, saved: SavedTensor, node: AutogradNode) -> Write | None:
     """Under ``torch.func``, where no tensor has memory of its own: a write of what ``.data`` gave of the saved one."""
     if saved.tensor is None or node.call is None:
         return None
     for tensor in story.data_of.get(saved.tensor, ()):
         for call, mutation in story.writes_to_tensor.get(tensor, ()):
             if call.index > node.call and mutation.counter != saved.counter:
-                return Change(call.index, call=call, mutation=mutation)
+                return write_by(call, mutation)
     return None
 
 
-def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Change | None:
+def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Write | None:
     """``w.data = other`` gives the very tensor that was saved other memory."""
     for call in story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ():
         if node.call is not None and call.index > node.call and call.inputs[0].storage == saved.storage:
-            return Change(call.index, call=call)
+            return write_of(None, None, call.index, call, None, call.callsite)
     return None
 
 
@@ -182,7 +160,7 @@ def _late_call(story: Story, node: AutogradNode) -> int | None:
     return call.index if call is not None else None
 
 
-def used_after(story: Story, node: AutogradNode, change: Change, saved: SavedTensor) -> int | None:
+def used_after(story: Story, node: AutogradNode, change: Write, saved: SavedTensor) -> int | None:
     """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
     if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
         return change.call.parent
@@ -222,7 +200,7 @@ def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
     return node.node in nodes and node.node in story.reached(running) and node.node not in running
 
 
-def _is_parameter(story: Story, saved: SavedTensor, change: Change) -> bool:
+def _is_parameter(story: Story, saved: SavedTensor, change: Write) -> bool:
     tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
     meta = story.observations.get(tensor) if tensor is not None else None
     return meta is not None and meta.is_trainable

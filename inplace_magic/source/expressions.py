@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.source.text import parsed
-from inplace_magic.source.vocabulary import ALIASING, WITHOUT_VALUES
+from inplace_magic.source.vocabulary import ALIASING, ALIASING_ATTRIBUTES, WITHOUT_VALUES
 
 _MAX_CHARACTERS = 4_000
 _MAX_DEPTH = 100
@@ -129,11 +129,13 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
     """Return the tensor behind ``x.data``, ``x.detach()``, ``x.view(-1)``, ``x.mul_(2)`` (which hands out ``x``) and,
     where `view_texts` names the text as a view taken of a tensor, ``x[0]``."""
     while True:
-        if isinstance(node, ast.Attribute) and node.attr in ALIASING:
+        if isinstance(node, ast.Attribute) and node.attr in ALIASING_ATTRIBUTES:
+            if _is_own(node):
+                return node  # `self.data` of a dataset
             node = node.value
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             attr = node.func.attr
-            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("self", "cls"):
+            if _is_own(node.func):
                 return node  # `self.squeeze(x)` calls a layer of that name
             if attr not in ALIASING and not (attr.endswith("_") and not attr.endswith("__")):
                 return node
@@ -142,6 +144,10 @@ def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -
             node = node.value
         else:
             return node
+
+
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
 
 
 def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name: str) -> ast.expr | None:

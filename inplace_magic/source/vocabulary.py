@@ -17,11 +17,14 @@ NOT_ALWAYS_COPIES = frozenset(
 
 ALIASING = frozenset(
     (
-        *("detach", "data", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),
-        *("expand", "expand_as", "narrow", "select", "T", "mT", "t", "contiguous", "requires_grad_"),
+        *("detach", "view", "view_as", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute"),
+        *("expand", "expand_as", "narrow", "select", "t", "contiguous", "requires_grad_"),
     )
 )
-"""Methods and attributes that return a tensor on the same memory, so that a write into it writes its owner."""
+"""Methods that return a tensor on the same memory, so that a write into it writes its owner."""
+
+ALIASING_ATTRIBUTES = frozenset(("data", "T", "mT"))
+"""Attributes that do so."""
 
 WITHOUT_VALUES = frozenset(
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
@@ -109,6 +110,24 @@ def test_the_findings_are_the_same_under_neutral_names(code: str, name: str, tmp
     found = findings(tmp_path, ast.unparse(ast.parse(source)))
     assert code in {each[0] for each in found}
     assert findings(tmp_path, renamed(source, NEUTRAL)) == found
+
+
+@pytest.mark.parametrize("attribute", ["mean", "t", "data", "view"])
+def test_an_attribute_that_is_called_like_one_of_a_tensor_is_found_and_named_as_any_other(
+    attribute: str, tmp_path: Path
+) -> None:
+    program = f"""
+        class Running:
+            {attribute} = torch.zeros(2)
+            def update(self, x):
+                self.{attribute} += 0.5 * (x - self.{attribute})
+                return self.{attribute}
+        one, other = Running(), Running()
+        one.update(torch.ones(2))
+        print(other.update(torch.ones(2)).sum())
+    """
+    (finding,) = watched(tmp_path, textwrap.dedent(program)).report.hazards
+    assert (finding.code, finding.variable) == ("class-attribute-written", f"self.{attribute}")
 
 
 @pytest.mark.parametrize("name", QUIET)

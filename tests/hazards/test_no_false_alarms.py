@@ -454,10 +454,22 @@ QUIET = {
     "an_array_takes_the_values_of_what_is_put_into_it": """
         import numpy as np
         weights, history = torch.zeros(3), np.zeros((4, 3), np.float32)
+        class Log:
+            def __init__(self):
+                self.rows = np.zeros((4, 3), np.float32)
+            def put(self, k, weights):
+                self.rows[k] = weights.numpy()
+        def fill(rows, weights):
+            for k in range(4):
+                weights += 1
+                rows[k] = weights.numpy()
+        log = Log()
         for k in range(4):
             weights += 1
             history[k] = weights.numpy()
-        print(history)
+            log.put(k, weights)
+        fill(np.zeros((4, 3)), weights)
+        print(history, log.rows)
     """,
     "an_evaluation_runs_the_network_by_its_second_attribute": """
         class Trainer:

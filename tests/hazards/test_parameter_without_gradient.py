@@ -64,7 +64,7 @@ def test_an_optimizer_made_in_the_place_of_a_gone_one_is_looked_at_as_its_own(tm
         gone, kept = set(map(id, rest)), [both]
         del rest, each
         gc.collect()
-        while id(both) not in gone and len(kept) < 10_000:
+        while id(both) not in gone and len(kept) < 500_000:
             both = torch.optim.SGD.__new__(torch.optim.SGD)
             kept.append(both)
         both.__init__([*encoder.parameters(), *decoder.parameters()], lr=0.1)

@@ -35,6 +35,7 @@ BOUNDARY: dict[str, str] = {
     "probes.CallProbe._open": "contains what fails before a call",
     "probes.CallProbe._close": "contains what fails after a call",
     "log.Faults.contained": "contains what fails in a step of ours",
+    "log.Faults.within_call": "contains what fails around the user's call",
     "log.Faults.fault": "notes what was contained",
     "tracebacks.without_our_frames": "runs while the user's error passes",
     "tracebacks._around_dispatch": "runs while the user's error passes",

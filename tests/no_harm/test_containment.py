@@ -133,6 +133,20 @@ def test_cell_keeps_its_status_and_value_when_we_fail(
     assert "Injected" in shown
 
 
+@pytest.mark.parametrize("step", ["frozen_trace", "read_namespace"])
+def test_a_recursion_of_ours_after_the_block_is_said_as_a_fault(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    """Not taken for a recursion of the user's, which leaves no room to record a call."""
+
+    def endless(*_args: Any, **_others: Any) -> Any:
+        raise RecursionError(step)
+
+    monkeypatch.setattr(f"inplace_magic.capture.session.{step}", endless)
+    with inplace_magic.watch() as w:
+        torch.ones(2).add_(1)
+    assert w.report is not None
+    assert [step in fault for fault in w.report.faults] == [True]
+
+
 def test_every_broken_rule_leaves_the_findings_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     from inplace_magic import hazards
 

@@ -89,7 +89,7 @@ def repeating_program() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("within", ["contained", "again", "passed", "settle"])
+@pytest.mark.parametrize("within", ["within_call", "again", "passed", "settle"])
 def test_interrupt_where_one_row_stands_for_several_calls_leaves_no_mode(
     monkeypatch: pytest.MonkeyPatch, level: str, within: str
 ) -> None:

@@ -182,7 +182,7 @@ class Aside:
 
     def open(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType | None) -> OpenCall | None:
         """Notes the work as a call that is about to run."""
-        return self._recorder.log.contained("opening a call", self._opened, work, args, kwargs, frame)
+        return self._recorder.log.within_call("opening a call", self._opened, work, args, kwargs, frame)
 
     def _opened(self, work: Work, args: Any, kwargs: Mapping[str, Any], frame: FrameType | None) -> OpenCall | None:
         recorder = self._recorder
@@ -199,7 +199,7 @@ class Aside:
 
     def count(self, work: Work, frame: FrameType) -> None:
         """Notes once more that such work runs, which is no call and for which the watch need not step aside."""
-        self._recorder.log.contained("counting what is not watched", self._count, work, frame)
+        self._recorder.log.within_call("counting what is not watched", self._count, work, frame)
 
     def _count(self, work: Work, frame: FrameType) -> None:
         not_seen = self._recorder.log.not_seen
@@ -212,7 +212,7 @@ class Aside:
         if call is None:
             return
         try:
-            self._recorder.log.contained("closing a call", self._closed, call, result, error)
+            self._recorder.log.within_call("closing a call", self._closed, call, result, error)
         finally:
             self._recorder.drop(call)
 

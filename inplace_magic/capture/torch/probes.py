@@ -58,7 +58,7 @@ class CallProbe(TorchFunctionMode):
         self._recorder = recorder
         self._backward_depth = 0
         self._callers = Callers()
-        self._contained = recorder.log.contained
+        self._within_call = recorder.log.within_call
         self._noted, self._repeats = Questions(recorder).noted, recorder.repeats
 
     def __torch_function__(
@@ -82,10 +82,10 @@ class CallProbe(TorchFunctionMode):
             frame = None
         repeated = None
         if known is not None and (known.asks or known.repeats) and not kwargs and not self._backward_depth:
-            if known.asks and len(args) == 1 and self._contained("noting a call", self._noted, known, args[0], frame):
+            if known.asks and len(args) == 1 and self._within_call("noting a call", self._noted, known, args[0], frame):
                 return func(*args)
             if known.repeats:
-                repeated = self._contained("looking at a repeated call", self._repeats.again, known, args, frame)
+                repeated = self._within_call("looking at a repeated call", self._repeats.again, known, args, frame)
         kwargs = kwargs or {}
         if repeated:
             facts, call, pass_on = known, None, self._callers.like(frame, None)
@@ -99,7 +99,7 @@ class CallProbe(TorchFunctionMode):
             else:
                 result = pass_on(func, args, kwargs)
         except BaseException as error:
-            if repeated and self._contained("noting a repeated call", self._repeats.failed, args[0]):
+            if repeated and self._within_call("noting a repeated call", self._repeats.failed, args[0]):
                 _, call, _ = self._open(func, args, kwargs, facts, frame)
             if call is not None:
                 self._close(call, None, error)
@@ -111,7 +111,7 @@ class CallProbe(TorchFunctionMode):
         if call is not None:
             self._close(call, result, None)
         elif repeated:
-            self._contained("noting a repeated call", self._repeats.passed)
+            self._within_call("noting a repeated call", self._repeats.passed)
         return result
 
     def _open(
@@ -184,7 +184,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it without annotations
         self._recorder = recorder
         self._ops = OpRecorder(recorder)
-        self._contained = recorder.log.contained
+        self._within_call = recorder.log.within_call
 
     def __torch_dispatch__(
         self,
@@ -199,7 +199,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
         if not plain and isinstance(func, torch._ops.HigherOrderOperator):
             return self._pass_on(func, args, kwargs)
         if not self._recorder.meter.idle:
-            self._contained("reading memory", self._ops.begins)
+            self._within_call("reading memory", self._ops.begins)
         ours = None  # our function mode, below a backward: off as torch has it off within its handler
         try:
             modes = _function_modes()
@@ -209,7 +209,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
                     ours = top  # first: an interrupt strikes as a function returns
                     _pop_function_mode()
                     modes -= 1
-            facts, counted = self._contained("looking at an op", looked_at, func, args, kwargs) or (None, ())
+            facts, counted = self._within_call("looking at an op", looked_at, func, args, kwargs) or (None, ())
             if facts is not None and facts.views_below and plain and _in_inference_mode():
                 with as_in_inference_mode():
                     if facts.is_composite:
@@ -238,7 +238,7 @@ class OpProbe(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's __
 
     def _pass_on(self, func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Runs a higher-order operator, which is no aten operator and has no schema."""
-        self._contained("recording an op", self._ops.not_seen, func)
+        self._within_call("recording an op", self._ops.not_seen, func)
         return func(*args, **kwargs)
 
 
@@ -248,7 +248,7 @@ OURS.update(
         CallProbe._with_user_code_seen.__code__,
         OpProbe.__torch_dispatch__.__code__,
         looked_at.__code__,
-        Faults.contained.__code__,
+        Faults.within_call.__code__,
         OpProbe._pass_on.__code__,
     )
 )

@@ -16,7 +16,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, history, new_tensor, of_origin, reorder
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, said_of, text_at, written
-from inplace_magic.hazards.used_twice import Twice
+from inplace_magic.hazards.late_backward import Twice
 from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import diff

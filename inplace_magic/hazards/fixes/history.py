@@ -17,7 +17,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import reorder
 from inplace_magic.hazards.fixes.step_advice import cut_off
 from inplace_magic.hazards.fixes.target import Fix, Written, text_at
-from inplace_magic.hazards.used_twice import Twice
+from inplace_magic.hazards.late_backward import Twice
 from inplace_magic.language import _, spelled
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import path_text

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.step_advice import cut_off, reading_place, state_names
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, indented, removed
-from inplace_magic.hazards.stepped import Carried, Stepped, backward_after, stepped
+from inplace_magic.hazards.late_backward import Carried, Stepped, backward_after, stepped
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part

@@ -9,8 +9,8 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import history
 from inplace_magic.hazards.fixes.step_advice import detached, state_names
+from inplace_magic.hazards.late_backward import Twice
 from inplace_magic.hazards.rule import Cures, Rule
-from inplace_magic.hazards.used_twice import Twice
 from inplace_magic.language import _, sentences
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part

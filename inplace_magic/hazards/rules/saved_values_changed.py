@@ -16,7 +16,7 @@ from operator import attrgetter
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
-from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, Change, first_change, used_after
+from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, first_change, used_after
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import refused, step_advice
 from inplace_magic.hazards.rule import Calls, Cures, Event, Found, Row, Rule, findings
@@ -32,7 +32,7 @@ CODE = "saved-values-changed"
 
 def check(story: Story) -> Iterator[Hazard]:
     """Yields one finding for each line whose writes changed values that a backward used, or is meant to use."""
-    groups: dict[int | Callsite, list[tuple[SavedTensor, AutogradNode, Change, int]]] = {}
+    groups: dict[int | Callsite, list[tuple[SavedTensor, AutogradNode, Write, int]]] = {}
     for saved in story.saved:
         node = story.nodes[saved.node]
         change = first_change(story, saved, node)
@@ -40,14 +40,14 @@ def check(story: Story) -> Iterator[Hazard]:
             continue
         used = used_after(story, node, change, saved)
         if used is not None:
-            groups.setdefault(change.callsite or change.at, []).append((saved, node, change, used))
+            groups.setdefault(change.site or change.at, []).append((saved, node, change, used))
     for group in groups.values():
         saved, node, change, _ = max(group, key=lambda entry: (entry[2].call is not None, entry[1].sequence or 0))
         yield _hazard(story, saved, node, change)
     yield from findings((KEPT_BY_CTX, PAST_AUTOGRAD), story)
 
 
-def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change) -> Hazard:
+def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Write) -> Hazard:
     saver, saved_site = story.saver_site(node)
     variable = story.name_of_saved(saved)
     if change.call is not None:
@@ -59,7 +59,7 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change
         message=_message(story, variable, saved_site, saved, node, change),
         fix=_fix(story, variable, saved_site, saved, change),
         variable=variable,
-        mutation=change.callsite,
+        mutation=change.site,
         saved=saved_site,
         saved_by=node.name,
         expected_version=saved.version,
@@ -70,7 +70,7 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Change
     )
 
 
-def _how(story: Story, change: Change) -> str:
+def _how(story: Story, change: Write) -> str:
     if change.foreign is not None:
         names = _(" and ").join(f"`{name}`" for name in change.foreign.names)
         return _("from outside torch, through {names}").format(
@@ -101,10 +101,10 @@ def _message(
     saved_site: Callsite | None,
     saved: SavedTensor,
     saver: AutogradNode,
-    change: Change,
+    change: Write,
 ) -> str:
     what = f"`{variable}`" if variable else _("A tensor")
-    site = change.callsite
+    site = change.site
     if site is not None:
         done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(site))
     elif change.foreign is not None:
@@ -135,8 +135,8 @@ def _is_state(story: Story, saved: SavedTensor) -> bool:
     return all(meta is None or (meta.is_leaf and not meta.requires_grad) for meta in known)
 
 
-def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved: SavedTensor, change: Change) -> str:
-    line = wording.line_of(change.callsite)
+def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved: SavedTensor, change: Write) -> str:
+    line = wording.line_of(change.site)
     if change.foreign is not None:
         if not change.foreign.names:
             return _("Pass a copy to code outside torch, such as `.detach().clone().numpy()`, and write into that.")

@@ -113,8 +113,7 @@ def _written_between(story: Story, storage: int, tensors: list[int]) -> Write | 
     if len(made) < 2:
         return None
     writes = story.writes_between(storage, min(made), max(made))
-    foreign = {entry.noticed for entry in story.foreign_writes.get(storage, ())}
-    return next((write for write in writes if write.site is not None and write.at not in foreign), None)
+    return next((write for write in writes if write.site is not None and write.foreign is None), None)
 
 
 def _written_repeatedly(story: Story, storage: int | None, tensor: int, before: int) -> Write | None:

@@ -9,7 +9,7 @@ values as well.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
@@ -19,11 +19,11 @@ from inplace_magic.hazards.fixes.of_origin import array_copied
 from inplace_magic.hazards.references.slots import names, read_parts
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent, ForeignWrite, Region
+from inplace_magic.record.events import CallEvent, Region
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import FUNCTIONS, LOOPS
+from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing
 from inplace_magic.source.spots import Spot, spot_of
 
 _FIRST = 20
@@ -124,9 +124,25 @@ def _kept_in(spot: Spot, site: Callsite | None) -> str | None:
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
     name = expressions.path_text(target.value)
-    made = spot.value_of(name) if name is not None else None
-    is_array = isinstance(made, ast.Call) and expressions.last_name(made.func) not in _CONTAINERS
-    return None if is_array else name  # `history = np.zeros(…)` copies what is put into it
+    return name if name is not None and any(_is_a_container(value) for value in _given(spot.listing, name)) else None
+
+
+def _given(listing: Listing, path: str) -> Iterator[ast.expr]:
+    """Yield what assignments of the text give a name or an attribute."""
+    for node in listing.nodes:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                pairs: Iterable[tuple[ast.expr, ast.expr]] = [(target, node.value)]
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs = zip(target.elts, node.value.elts, strict=False)
+                yield from (value for each, value in pairs if expressions.path_text(each) == path)
+
+
+def _is_a_container(value: ast.expr) -> bool:
+    """True if an expression makes a list or a dict, which keep what is put into them: an array copies its values."""
+    if isinstance(value, ast.Call):
+        return expressions.last_name(value.func) in _CONTAINERS
+    return isinstance(value, (ast.Dict, ast.List, ast.DictComp, ast.ListComp, ast.BinOp))
 
 
 def _read_below(spot: Spot, name: str) -> bool:
@@ -153,8 +169,8 @@ def buffer_gathered(story: Story) -> Iterator[Found]:
     for call in story.doing("gathers") if foreign else ():
         for storage, tensors in _alike(call).items() if call.error is None else ():
             met = sorted(story.first_seen(tensor) for tensor in tensors)
-            between = (write for write in story.foreign_writes.get(storage, ()) if met[0] < write.noticed <= met[-1])
-            write = next(between, None)
+            between = story.writes_between(storage, met[0], met[-1] + 1)
+            write = next((write for write in between if write.foreign is not None), None)
             if write is not None:
                 yield _gathered(story, call, tensors, write)
 
@@ -168,16 +184,16 @@ def _alike(call: CallEvent) -> dict[int, list[int]]:
     return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
 
 
-def _gathered(story: Story, call: CallEvent, tensors: list[int], write: ForeignWrite) -> Found:
+def _gathered(story: Story, call: CallEvent, tensors: list[int], write: Write) -> Found:
     maker = story.innermost_new(tensors[-1], call.index)
+    arrays = write.foreign.names if write.foreign is not None else ()
     words: dict[str, object] = {"count": len(tensors)}
-    if maker is None:
+    if maker is None or maker.callsite is None:
         words["taken"] = _("what gave them")
-    if write.callsite is None:
+    if write.site is None:
         words["writer"] = _("code outside PyTorch")
-    writer = Write(None, None, write.noticed, site=write.callsite)
-    calls: dict[str, Event | None] = {"writer": writer, "line": call, "taken": maker}
-    return Found(calls, variable=write.names[0] if write.names else None, words=words)
+    calls: dict[str, Event | None] = {"writer": write, "line": call, "taken": maker}
+    return Found(calls, variable=arrays[0] if arrays else None, words=words)
 
 
 RULES = rules_of(

@@ -125,7 +125,9 @@ class WriteProbe(probes.CallProbe):
                 result = pass_on(func, args, kwargs)
         except BaseException as error:
             if facts is not None and facts.runs_backward:
-                self._contained("looking at a failed backward", self._failed, facts, args, kwargs, error, frame)
+                self._recorder.log.contained(
+                    "looking at a failed backward", self._failed, facts, args, kwargs, error, frame
+                )
             try:  # noqa: SIM105  as in CallProbe
                 error.__traceback__ = without_our_frames(error.__traceback__)
             except RecursionError:
