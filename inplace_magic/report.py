@@ -98,9 +98,9 @@ class Report:
         The verdict is ``not tried``, with a reason, for a report from a file, or if a run would write files, start
         commands or use the network.
         """
-        from inplace_magic.proving.prove import proven
-
         with needed(_("A proof"), "torch"):
+            from inplace_magic.proving.prove import proven
+
             return proven(self, sys._getframe(1))
 
     @property

@@ -58,7 +58,7 @@ def hunks(diff: str) -> list[Hunk]:
 
 def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | None:
     """Return the changes of some diffs by the text that they change; None where a text is not known, is not what stands
-    there any more, or is changed in two ways at one place."""
+    there any more, or is changed in two ways at one place. Two changes of different parts of the same lines are one."""
     known = texts_of(trace)
     found: dict[Whose, list[Hunk]] = {}
     for hunk in dict.fromkeys(hunk for diff in diffs for hunk in hunks(diff)):
@@ -71,13 +71,45 @@ def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | Non
         ]
         if len(whose) != 1:
             return None
-        found.setdefault(whose[0], []).append(hunk)
+        changes = found.setdefault(whose[0], [])
+        same = next((each for each in changes if (each.first, each.old) == (hunk.first, hunk.old)), None)
+        both = merged(same, hunk) if same is not None else hunk
+        if both is None:
+            return None
+        changes[:] = [each for each in changes if each is not same] + [both]
     for changes in found.values():
         changes.sort(key=lambda hunk: hunk.first)
         ends = [hunk.first + len(hunk.old) for hunk in changes]
         if any(end > hunk.first for end, hunk in zip(ends, changes[1:], strict=False)):
             return None
     return found
+
+
+def merged(one: Hunk, other: Hunk) -> Hunk | None:
+    """Return two changes of the same lines as one; None where they touch the same part of them.
+
+    Example:
+        ``a @ b`` is changed to ``a.clone() @ b`` by one and to ``a @ b.clone()`` by the other.
+    """
+    old = "\n".join(one.old)
+    first, second = sorted(_edit(old, "\n".join(hunk.new)) for hunk in (one, other))
+    if first[1] > second[0] or first[:2] == second[:2]:
+        return None
+    text = f"{old[: first[0]]}{first[2]}{old[first[1] : second[0]]}{second[2]}{old[second[1] :]}"
+    return Hunk(one.place, one.first, one.old, tuple(text.split("\n")))
+
+
+def _edit(old: str, new: str) -> tuple[int, int, str]:
+    """Return the one replaced part of a text: start, end and new text."""
+    before = _alike(old, new)
+    after = _alike(old[before:][::-1], new[before:][::-1])
+    return before, len(old) - after, new[before : len(new) - after]
+
+
+def _alike(one: str, other: str) -> int:
+    """Return the length of the common prefix of two texts."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((count for count, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def texts_of(trace: Trace) -> dict[Whose, tuple[str, ...]]:

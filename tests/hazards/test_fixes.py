@@ -34,7 +34,6 @@ WITHOUT_A_DIFF = {
     "silent_dataclass_default_tensor_shared": "a sentence says to make the tensor for each object",
     "silent_flat_view_standardised": "no finding",
     "silent_full_backward_hook_clamps_output_gradient": "what a module's hook must return is not on the line",
-    "silent_hook_scales_shared_gradient": "what a hook must return is not on the line",
     "silent_list_of_weights_copied_shallowly": "no finding",
     "silent_load_state_dict_assigns_the_live_weights": "whether assign or the sharing is to go is the author's choice",
     "silent_make_grid_normalises_weights": "no finding",
@@ -293,6 +292,20 @@ def test_a_lookup_that_shortens_is_given_a_copy_of_its_table(loaded_shell: Any) 
         "-liked = F.embedding(torch.tensor([0, 2]), table, max_norm=1.0)\n"
         "+liked = F.embedding(torch.tensor([0, 2]), table.clone(), max_norm=1.0)"
     )
+
+
+def test_a_hook_that_is_a_lambda_gives_a_new_gradient(loaded_shell: Any) -> None:
+    found = diff_of(
+        loaded_shell,
+        """
+        import torch
+        a, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        left, right = a * 2, b * 2
+        right.register_hook(lambda grad: grad.mul_(0.1))
+        (left + right).pow(2).sum().backward()
+        """,
+    )
+    assert found == ("-right.register_hook(lambda grad: grad.mul_(0.1))\n+right.register_hook(lambda grad: grad * 0.1)")
 
 
 def test_a_copy_into_parameters_goes_under_no_grad_although_it_reads_parameters(loaded_shell: Any) -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, history, new_tensor, of_origin, reorder
-from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
+from inplace_magic.hazards.fixes.inplace_false import flag_set_above, flag_turned_off
 from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, said_of, text_at, written
 from inplace_magic.hazards.late_backward import Twice
 from inplace_magic.language import _
@@ -98,6 +98,7 @@ def _result_copied(write: Written) -> Fix | None:
 
 WAYS: tuple[Callable[[Written], Fix | None], ...] = (
     flag_turned_off,
+    flag_set_above,
     new_tensor.made_out_of_place,
     _both_names,
     _value_given,

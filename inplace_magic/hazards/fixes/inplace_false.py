@@ -11,7 +11,7 @@ import ast
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.target import Fix, Written, text_at
+from inplace_magic.hazards.fixes.target import Fix, Written, above, text_at
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
@@ -42,6 +42,16 @@ def flag_turned_off(write: Written) -> Fix | None:
         # The diff shows the line; the finding's own sentence also tells what to do where the write is meant.
         return Fix(maker.site, maker.listing, (edit,), write.nbytes, "" if in_sight else sentence)
     return write.fix(_in_the_module(write), write.nbytes, sentence if write.hazard.raised else "")
+
+
+def flag_set_above(write: Written) -> Fix | None:
+    """``model[2].inplace = False`` above the line that runs a module; None where the line has no name for it."""
+    found = _writing(write.story, write.call) if write.call is not None and not write.site.direct else []
+    path = _called(write.expression)
+    if len(found) != 1 or path is None or not found[0].path.startswith(path):
+        return None
+    line = f"{write.listing.indent(write.statement)}{found[0].path}.inplace = False"
+    return write.fix(above(write.statement, line), None, advice(write.story, write.hazard))
 
 
 def advice(story: Story, hazard: Hazard) -> str:

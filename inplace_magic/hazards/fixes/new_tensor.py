@@ -113,6 +113,23 @@ def is_array(write: Written) -> bool:
     return write.call is None and (write.hazard.call is None or any(named))
 
 
+def new_gradient(write: Written) -> Fix | None:
+    """A hook, or ``backward``, gives a new gradient instead of writing the one that it was handed: a lambda by ``grad *
+    0.1`` for ``grad.mul_(0.1)``, a function by ``return grad * 0.1`` for that as its last line."""
+    listing, statement, node = write.listing, write.statement, write.expression
+    around = listing.parents.get(node) if node is not None else None
+    if node is None or write.site.parameters != (path_text(chain_base(node)),):
+        return None
+    if isinstance(around, ast.Lambda):
+        return _given(write, node)
+    scope = listing.scope_of(statement)
+    if not isinstance(statement, ast.Expr) or not isinstance(scope, ast.FunctionDef) or scope.body[-1] is not statement:
+        return None
+    value = new_value(listing, statement.value)
+    returns = any(isinstance(each, (ast.Return, ast.Yield)) for each in ast.walk(scope))
+    return write.rewritten(f"return {value}", write.nbytes) if value is not None and not returns else None
+
+
 def new_value_returned(write: Written) -> Fix | None:
     """``return weight.relu()`` for ``return weight.relu_()``."""
     node = write.statement.value if isinstance(write.statement, ast.Return) else None

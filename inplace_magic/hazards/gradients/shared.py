@@ -10,7 +10,7 @@ from itertools import islice
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.new_tensor import value_given
+from inplace_magic.hazards.fixes.new_tensor import new_gradient, value_given
 from inplace_magic.hazards.gradients.sums import nodes_with_hooks
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
@@ -156,7 +156,7 @@ RULES = rules_of(
             "or `backward` must not modify its argument."
         ),
         fix=N_("Return a new gradient instead: the out-of-place form of {line}."),
-        ways=(value_given,),
+        ways=(value_given, new_gradient),
     ),
     Row(
         "kept-gradient-added-to",
