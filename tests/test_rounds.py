@@ -26,7 +26,6 @@ NOT_CURED = {
     "silent_sound_events_in_a_kitchen": "with a copy of the other network's statistics the teacher's own are lost, too",
     "silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient",
     "silent_noisy_and_clean_patches": "with a copy of the patch, the noisy one is still handed out as the clean one",
-    "silent_forged_and_true_signatures": "of two findings that change one line, the first alone is put in",
     "silent_smeared_slices_of_a_core_scan": "with a copy to read from, the caller's scan is still written for the next",
 }
 """Failures for which the diffs that are shown are not enough, and why."""
