@@ -126,12 +126,10 @@ def run_comparison(
 
 
 def _measured(runner: Runner, failure: Failure | None) -> Variant:
-    from inplace_magic.rerun.run import failure_text
-
     report = watched(runner, _observer(), backward=failure is not None and failure.backward)
     name = runner.program.name
     if failure is not None and not failure.backward:
-        return Variant(name, error=failure_text(failure), findings=tuple(report.hazards))
+        return Variant(name, error=str(failure), findings=tuple(report.hazards))
     try:
         counts = runner.counts()
     except Exception as error:  # a boundary: the program ran without the counter, so this is the counter's fault
@@ -144,7 +142,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     memory = [row for row in ledger.by_call if not row.workspace]
     return Variant(
         name,
-        error=failure_text(failure) if failure is not None else None,
+        error=str(failure) if failure is not None else None,
         in_backward=failure is not None,
         findings=tuple(report.hazards),
         parameters=counts.parameter_count if counts is not None else None,

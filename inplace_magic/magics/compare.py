@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
-from inplace_magic import flags
 from inplace_magic.errors import CompareError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
@@ -53,7 +52,7 @@ examples:
 
 def compare_parser() -> Parser:
     """Return the options of the magic."""
-    parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
+    parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE), given=None)
     add = parser.names.add_argument
     add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
     add = parser.options.add_argument
@@ -62,9 +61,7 @@ def compare_parser() -> Parser:
     add("--inputs", metavar="X,Y", default="", help=_("variables that the callables are called with"))
     add("--repeats", metavar="N", type=int, help=_("timed runs of each; 0 for none (default: about 2 s)"))
     add("--seed", metavar="N", type=int, help=_("seed all generators before each run"))
-    flags.add(parser.options, "lang")
-    parser.add_help_option()
-    return parser
+    return parser.with_flags("lang")
 
 
 def compare_magic(session: Session) -> Callable[..., None]:

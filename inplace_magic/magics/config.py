@@ -18,19 +18,14 @@ MAGIC = "%inplace_config"
 
 def config_parser() -> Parser:
     """Return the options of the magic; none means: say how it is set."""
-    parser = Parser(
-        MAGIC,
-        description=_("Change the settings of this session; without options, show them."),
-        argument_default=argparse.SUPPRESS,
-    )
+    parser = Parser(MAGIC, description=_("Change the settings of this session; without options, show them."))
     add = parser.options.add_argument
     add("--lang", metavar=flags.one_of(*LANGUAGES, AUTO), help=_("language of reports and messages"))
     add("--level", metavar=flags.one_of(*LEVELS), help=_("level of the watches to come"))
     flags.add(parser.options, "opened")
     add("--raw", action=argparse.BooleanOptionalAction, help=_("show id and data_ptr in the picture too"))
     add("--graph", action=argparse.BooleanOptionalAction, help=_("draw the autograd graph"))
-    parser.add_help_option()
-    return parser
+    return parser.with_flags()
 
 
 def config_magic(session: Session) -> Callable[[str], None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -25,12 +24,11 @@ It runs nothing and overwrites nothing. For files, and for other cells, it print
 
 def fix_parser() -> Parser:
     """Return the parser, whose argument is the number of a cell."""
-    parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
+    parser = Parser(NAME, description=_(DESCRIPTION))
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")
     )
-    parser.add_help_option()
-    return parser
+    return parser.with_flags()
 
 
 def fix_magic(session: Session) -> Callable[[str], None]:

@@ -55,18 +55,20 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser whose help and errors are for a notebook."""
 
-    def __init__(self, magic: str, description: str, epilog: str = "", **settings: Any) -> None:
+    def __init__(self, magic: str, description: str, epilog: str = "", given: Any = argparse.SUPPRESS) -> None:
         super().__init__(
-            magic, description=description, epilog=epilog, formatter_class=_Help, add_help=False, **settings
+            magic, description=description, epilog=epilog, formatter_class=_Help, add_help=False, argument_default=given
         )
         # Python 3.14 colours help on terminals; a docstring and a notebook cell show the escape codes as text.
         self.color = False
         self.names = self.add_argument_group(_("positional arguments"))
         self.options = self.add_argument_group(_("options"))
 
-    def add_help_option(self) -> None:
-        """``--help``; last, so that it stands at the end of the list."""
+    def with_flags(self, *fields: str) -> Parser:
+        """Return the parser with the flags of these fields, and ``--help`` at the end of the list."""
+        flags.add(self.options, *fields)
         self.options.add_argument("-h", "--help", action="store_true", help=_("show this help and do nothing else"))
+        return self
 
     def error(self, message: str) -> NoReturn:
         """Raises what IPython shows as one line, where argparse would end the process."""
@@ -95,12 +97,10 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
         magic,
         description=_(DESCRIPTION if magic == CELL_MAGIC else STORY_DESCRIPTION),
         epilog=_(EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE),
-        argument_default=argparse.SUPPRESS,
     )
     fields = ("out", "level", "raw", "graph", "opened", "widget", "save", "check_values", "full", "max_events", "lang")
-    flags.add(parser.options, *fields, *(("prove",) if magic == CELL_MAGIC else ()))  # a story has no program to rerun
-    parser.add_help_option()
-    return parser
+    # a story has no program to rerun
+    return parser.with_flags(*fields, *(("prove",) if magic == CELL_MAGIC else ()))
 
 
 def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> Options:

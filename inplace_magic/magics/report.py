@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic import flags
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import value_is_used
@@ -29,11 +27,9 @@ Show a report of %%inplace_watch again: the last one or, with NAME, that of `%%i
 
 def report_parser() -> Parser:
     """Return the parser: the name of a report, and how to show it."""
-    parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
+    parser = Parser(NAME, description=_(DESCRIPTION))
     parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
-    flags.add(parser.options, "opened", "lang")
-    parser.add_help_option()
-    return parser
+    return parser.with_flags("opened", "lang")
 
 
 def report_magic(session: Session) -> Callable[[str], Report | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -90,9 +90,8 @@ class StagedCells:
     _compiled: dict[Any, CellProgram] = field(default_factory=dict)
     """Compiled code by execution count and text: each cell runs many times, nearly always unchanged."""
 
-    def quiet(self) -> AbstractContextManager[Any]:
-        """Return a context in which nothing is printed or displayed."""
-        return capture_output()
+    quiet = staticmethod(capture_output)
+    """Makes a context in which nothing is printed or displayed."""
 
     @property
     def cells(self) -> dict[str, int]:
@@ -107,7 +106,8 @@ class StagedCells:
         Raises:
             CompareError: a text is not Python that can run here, or a change cannot be made.
         """
-        from inplace_magic.rerun.replacing import replaced
+        from inplace_magic.rerun.program import StoryProgram
+        from inplace_magic.rerun.replacing import replaced, texts_known
 
         own = {number for number, _text in self.origin.texts}
         others: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
@@ -116,7 +116,8 @@ class StagedCells:
                 name = file if file is not None else self._name(number)
                 others[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
         program = program_of(self.origin, changes, self._compiled)
-        with replaced(others), _texts_known(program):
+        parts = program.parts if isinstance(program, StoryProgram) else (program,)
+        with replaced(others), texts_known({part.filename: part.source for part in parts}):
             yield program
 
     def _name(self, number: int | None) -> str:
@@ -154,19 +155,3 @@ def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellPr
     above = _above(lines)
     head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
     return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))
-
-
-@contextmanager
-def _texts_known(program: CellProgram | StoryProgram) -> Iterator[None]:
-    """While the block runs, :mod:`linecache` has the texts, as it has those of all cells."""
-    from inplace_magic.rerun.program import StoryProgram
-
-    parts = program.parts if isinstance(program, StoryProgram) else (program,)
-    try:
-        for part in parts:
-            lines = part.source.splitlines(keepends=True)
-            linecache.cache[part.filename] = len(part.source), None, lines, part.filename
-        yield
-    finally:
-        for part in parts:
-            linecache.cache.pop(part.filename, None)

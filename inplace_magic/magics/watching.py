@@ -22,7 +22,6 @@ from inplace_magic.magics.rerunning import Cells, remembered
 from inplace_magic.magics.session import Session
 from inplace_magic.render.deliver import boundary, complain
 from inplace_magic.report import Report
-from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
     from inplace_magic.watching.api import watch
@@ -122,11 +121,8 @@ def proved(report: Report, origin: Cells | None) -> Report:
 
 def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
     """Ends a watch and makes its report; None, and a line that says so, where that failed."""
-    shell = session.shell
-    with boundary(_("the cell was watched, but no report could be made")):
-        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-        return replace(report, origin=active.origin)
-    return None
+    report = session.made(active.watch.stop, raised, _("the cell was watched, but no report could be made"))
+    return report and replace(report, origin=active.origin)
 
 
 def cell_magic(session: Session) -> Callable[[str, str], None]:

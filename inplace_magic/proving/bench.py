@@ -19,7 +19,7 @@ from inplace_magic.report import Report
 from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
 from inplace_magic.rerun.guard import harmless
 from inplace_magic.rerun.outcome import Outcome, compare, gradient_errors
-from inplace_magic.rerun.run import Failure, Runner, failure_text
+from inplace_magic.rerun.run import Failure, Runner
 from inplace_magic.rerun.saved_copies import ChangedSave, Reach, Saves, saved_values_copied, saves_compared
 from inplace_magic.rerun.slopes import Slope, slope_of
 from inplace_magic.source.hunks import Hunk, Whose, by_text
@@ -193,7 +193,7 @@ class Bench:
         with self._runner(changes, on) as runner:
             outcome, failure = runner.outcome(taken=True, brief=brief)
         if not counts and failure is not None:  # while its variables were copied, before it began
-            raise CompareError(failure_text(failure))
+            raise CompareError(str(failure))
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
 

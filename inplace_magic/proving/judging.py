@@ -25,7 +25,6 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
-from inplace_magic.rerun.run import failure_text
 from inplace_magic.source.hunks import moved, new_lines
 
 ALARM = ("error", "silent", "warning")
@@ -108,7 +107,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
             return proof_of("refuted", Told(words.HARM, (("code", f"`{code}`"),)))
     ran = bench.run(changes)
     if ran.failure is not None:
-        return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
+        return proof_of("refuted", words.with_error(words.RAISES, str(ran.failure)))
     return _Cured(ran, changes, together, _holder_without_the_write(report, hazard, patched, changes))
 
 

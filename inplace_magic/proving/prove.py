@@ -18,7 +18,6 @@ from inplace_magic.proving.judging import is_contradicted, is_lost, is_worth_sho
 from inplace_magic.record.proofs import Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.guard import Repeated
-from inplace_magic.rerun.run import failure_text
 
 PROVABLE = ("error", "silent")
 """Severities of findings whose fixes are tried; for a warning, only its diff."""
@@ -119,7 +118,7 @@ def _same_again(bench: Bench, report: Report) -> None:
         CompareError: it ends differently than under the watch, so runs cannot judge a fix.
     """
     failure, before = bench.written.failure, report.trace.error
-    now = failure_text(failure) if failure is not None and not failure.backward else None
+    now = str(failure) if failure is not None and not failure.backward else None
     if _kind(now) == _kind(before):
         return
     if now is None:

@@ -14,8 +14,9 @@ import ast
 import inspect
 import linecache
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import walk_tb
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -106,9 +107,8 @@ class Staged:
     lines: tuple[str, ...]
     namespace: dict[str, Any]
 
-    def quiet(self) -> AbstractContextManager[Any]:
-        """Return a context in which nothing is printed."""
-        return unprinted()
+    quiet = staticmethod(unprinted)
+    """Makes a context in which nothing is printed."""
 
     @property
     def cells(self) -> dict[str, int]:
@@ -200,26 +200,19 @@ def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[Rai
     Raises:
         CompareError: no line of the user's own files is in it.
     """
-    own = own_frames(traceback)
+    libraries = library_folders()
+    own = [
+        (frame, line)
+        for frame, line in walk_tb(traceback)
+        if linecache.getlines(name := frame.f_code.co_filename) and belongs_to_user(name, libraries)
+    ]
     if not own:
         raise CompareError(_("The traceback has no line of a file of yours."))
     found = []
-    first = next((place for place, entry in enumerate(own) if entry.tb_frame is asker), 0)
-    for entry in own[first : first + _MOST]:
-        block = Block.at(entry.tb_frame)
-        found.append(RaisingLines(block.code, entry.tb_lineno, block.module, 0, entry.tb_frame))
-    return found
-
-
-def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
-    """Return the entries of a traceback that are of the user's own files, the outermost first."""
-    libraries = library_folders()
-    found = []
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        if linecache.getlines(name) and belongs_to_user(name, libraries):
-            found.append(traceback)
-        traceback = traceback.tb_next
+    first = next((place for place, (frame, _line) in enumerate(own) if frame is asker), 0)
+    for frame, line in own[first : first + _MOST]:
+        block = Block.at(frame)
+        found.append(RaisingLines(block.code, line, block.module, 0, frame))
     return found
 
 

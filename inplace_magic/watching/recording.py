@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, listed, use_language
-from inplace_magic.record.answer import Answer
 from inplace_magic.record.blindness import GAVE_WAY, STEPPED_DOWN
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.options import WatchOptions
@@ -183,7 +182,10 @@ class Recording:
                 )
                 met = trace.refusal is not None and any(call.refusal is not None for call in trace.calls)
                 if error is not None and not met:
-                    trace = replace(trace, answer=self._answer(error, cell, cells))
+                    from inplace_magic.answering.asked import made
+
+                    with use_language(self.options.lang):
+                        trace = replace(trace, answer=made(error, cell, cells))
                 added = [sentence for sentence in (self._stepped_down, GAVE_WAY if self._gave_way else "") if sentence]
                 trace = replace(trace, blindness=(*trace.blindness, *added))
                 live = session.live()
@@ -200,12 +202,6 @@ class Recording:
             return self.recorded > _MANY
         except Exception:  # containment: what cannot be counted is told by whoever counts next
             return False
-
-    def _answer(self, error: BaseException, cell: int | None, cells: Mapping[str, int] | None) -> Answer | None:
-        from inplace_magic.answering.asked import made
-
-        with use_language(self.options.lang):
-            return made(error, cell, cells)
 
     def _ended(self, trace: Trace) -> Trace:
         assert self._session is not None

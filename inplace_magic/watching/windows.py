@@ -20,8 +20,6 @@ from inplace_magic.watching.news import News, is_of_the_future
 class Windows:
     """The finished parts: reports with new findings, bounded by the number of possible findings."""
 
-    count: int = 0
-    """Number of parts."""
     found: list[Report] = field(default_factory=list)
     """Reports with findings, the worst first, each finding in its first report."""
     news: News = field(default_factory=News)
@@ -29,7 +27,6 @@ class Windows:
 
     def close(self, report: Report) -> None:
         """Add the report of a finished part; the run goes on."""
-        self.count += 1
         self._last = report
         fresh = self.news.of(report)
         if fresh:
@@ -47,7 +44,6 @@ class Windows:
             only_notes = None if last is None else replace(last, findings=_first([], last))
             return self.found[0] if self.found else only_notes
         before, self._last = self._last, report
-        self.count += 1
         if report.trace.error is not None:
             if _names_the_writer(report) or before is None or not _names_the_writer(before):
                 return report
