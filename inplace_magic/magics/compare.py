@@ -6,7 +6,6 @@ import ast
 import difflib
 import re
 from argparse import Namespace
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -64,20 +63,19 @@ def compare_parser() -> Parser:
     return parser.with_flags("lang")
 
 
-def compare_magic(session: Session) -> Callable[..., None]:
-    """The cell magic ``%%inplace_compare``, and the line magic of the same name."""
+def _asked(session: Session, given: dict[str, Any], cell: str | None = None) -> None:
+    """What the cell magic does, and with no cell the line magic of the same name."""
+    asked = Namespace(**given)
+    _check(asked)
+    session.must_be_idle(MAGIC)
+    try:
+        with use_language(asked.lang):
+            _compare(session, asked, cell)
+    except CompareError as error:
+        raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
-    def inplace_compare(given: dict[str, Any], cell: str | None = None) -> None:
-        asked = Namespace(**given)
-        _check(asked)
-        session.must_be_idle(MAGIC)
-        try:
-            with use_language(asked.lang):
-                _compare(session, asked, cell)
-        except CompareError as error:
-            raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
-    return magic_of(compare_parser, inplace_compare)
+compare_magic = magic_of(compare_parser, _asked)
 
 
 def _check(given: Namespace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from inplace_magic import flags
@@ -28,25 +27,23 @@ def config_parser() -> Parser:
     return parser.with_flags()
 
 
-def config_magic(session: Session) -> Callable[[str], None]:
-    """The line magic ``%inplace_config``."""
+def _set_or_say(session: Session, given: dict[str, Any]) -> None:
+    options = Options.of(given)
+    if options.watch.lang is not None:
+        set_language(options.watch.lang)
+    session.defaults.update({name: value for name, value in given.items() if name != "lang"})
+    if given:
+        return
+    set_so_far = Options.of(session.defaults)
+    shown = set_so_far.show
+    text = _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
+        language=language(),
+        level=set_so_far.watch.level,
+        sections=AUTO if shown.opened is None else ",".join(shown.opened),
+        graph=_("on") if shown.graph else _("off"),
+        raw=_("on") if shown.raw else _("off"),
+    )
+    print(text)
 
-    def inplace_config(given: dict[str, Any]) -> None:
-        options = Options.of(given)
-        if options.watch.lang is not None:
-            set_language(options.watch.lang)
-        session.defaults.update({name: value for name, value in given.items() if name != "lang"})
-        if given:
-            return
-        set_so_far = Options.of(session.defaults)
-        shown = set_so_far.show
-        text = _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
-            language=language(),
-            level=set_so_far.watch.level,
-            sections=AUTO if shown.opened is None else ",".join(shown.opened),
-            graph=_("on") if shown.graph else _("off"),
-            raw=_("on") if shown.raw else _("off"),
-        )
-        print(text)
 
-    return magic_of(config_parser, inplace_config)
+config_magic = magic_of(config_parser, _set_or_say)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -31,11 +30,6 @@ def fix_parser() -> Parser:
     return parser.with_flags()
 
 
-def fix_magic(session: Session) -> Callable[[str], None]:
-    """The line magic ``%inplace_fix``."""
-    return magic_of(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
-
-
 def _chosen(session: Session, number: int | None) -> Report:
     report = session.by_cell.get(number) if number is not None else session.last[0] if session.last else None
     if report is not None:
@@ -47,7 +41,8 @@ def _chosen(session: Session, number: int | None) -> Report:
     )
 
 
-def _offer(session: Session, report: Report) -> None:
+def _offer(session: Session, given: dict[str, Any]) -> None:
+    report = _chosen(session, cell_asked(given, NAME))
     diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
     changes = by_text(report.trace, diffs) if diffs else None
     if not changes:
@@ -91,3 +86,6 @@ def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: l
         typed[hunk.first - 1 : hunk.first - 1 + len(hunk.old)] == hunk.old for hunk in changes
     )
     return typed if same else lines
+
+
+fix_magic = magic_of(fix_parser, _offer)

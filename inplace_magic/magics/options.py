@@ -9,7 +9,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
@@ -43,7 +43,6 @@ example:
 """)
 CELL_MAGIC = "%%inplace_watch"
 STORY_MAGIC = "%inplace_watch on"
-T = TypeVar("T")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -155,27 +154,31 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
     return given
 
 
-def magic_of(make: Callable[[], Parser], run: Callable[..., T]) -> Callable[..., T | None]:
-    """Return a magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
+def magic_of(make: Callable[[], Parser], run: Callable[..., object]) -> Callable[[Any], Callable[..., object]]:
+    """Return what makes a magic for a session: its line parsed, its help shown, and a value that an option cannot take
+    refused in one sentence.
 
     Args:
         make: its parser, whose ``prog`` is its name.
-        run: what it does with the options that its line gives; of a cell magic, and with the cell.
+        run: what it does in the session with the options that its line gives; of a cell magic, and with the cell.
     """
 
-    def magic(line: str, *cell: str) -> T | None:
-        parser = make()
-        given = vars(parse_line(parser, line))
-        if given.pop("help", False):
-            print(help_of(make))
-            return None
-        try:
-            return run(given, *cell)
-        except OptionError as error:
-            raise UsageError(f"{parser.prog}: {error}") from None
+    def of_session(session: Any) -> Callable[..., object]:
+        def magic(line: str, *cell: str) -> object:
+            parser = make()
+            given = vars(parse_line(parser, line))
+            if given.pop("help", False):
+                print(help_of(make))
+                return None
+            try:
+                return run(session, given, *cell)
+            except OptionError as error:
+                raise UsageError(f"{parser.prog}: {error}") from None
 
-    magic.__doc__ = help_of(make)
-    return magic
+        magic.__doc__ = help_of(make)
+        return magic
+
+    return of_session
 
 
 def numbered(word: str) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -32,21 +31,19 @@ def report_parser() -> Parser:
     return parser.with_flags("opened", "lang")
 
 
-def report_magic(session: Session) -> Callable[[str], Report | None]:
-    """The line magic ``%inplace_report``."""
+def _shown_again(session: Session, given: dict[str, Any]) -> Report | None:
+    report, options = _chosen(session, given.get("name"))
+    if "lang" in given:
+        report = report.in_language(checked(given["lang"]))
+    if "opened" in given:
+        options = replace(options, opened=given["opened"])
+    if value_is_used(session.shell):
+        return report
+    show(session.shell, report, options)
+    return None
 
-    def inplace_report(given: dict[str, Any]) -> Report | None:
-        report, options = _chosen(session, given.get("name"))
-        if "lang" in given:
-            report = report.in_language(checked(given["lang"]))
-        if "opened" in given:
-            options = replace(options, opened=given["opened"])
-        if value_is_used(session.shell):
-            return report
-        show(session.shell, report, options)
-        return None
 
-    return magic_of(report_parser, inplace_report)
+report_magic = magic_of(report_parser, _shown_again)
 
 
 def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from IPython.utils.capture import capture_output
 
 from inplace_magic.errors import CompareError, CopyError
-from inplace_magic.language import _
 from inplace_magic.magics.compare import program_of_cell
 from inplace_magic.source.shells import cell_numbers
 
@@ -107,25 +105,14 @@ class StagedCells:
             CompareError: a text is not Python that can run here, or a change cannot be made.
         """
         from inplace_magic.rerun.program import StoryProgram
-        from inplace_magic.rerun.replacing import replaced, texts_known
+        from inplace_magic.rerun.replacing import changes_by_name, replaced, texts_known
 
         own = {number for number, _text in self.origin.texts}
-        others: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
-        for (number, file), hunks in changes.items():
-            if file is not None or number not in own:
-                name = file if file is not None else self._name(number)
-                others[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
+        others = {whose: hunks for whose, hunks in changes.items() if whose[1] is not None or whose[0] not in own}
         program = program_of(self.origin, changes, self._compiled)
         parts = program.parts if isinstance(program, StoryProgram) else (program,)
-        with replaced(others), texts_known({part.filename: part.source for part in parts}):
+        with replaced(changes_by_name(others, self.cells)), texts_known({each.filename: each.source for each in parts}):
             yield program
-
-    def _name(self, number: int | None) -> str:
-        """Return the name under which another cell was compiled."""
-        found = [name for name, count in self.cells.items() if count == number]
-        if not found:
-            raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
-        return found[-1]
 
 
 def program_of(

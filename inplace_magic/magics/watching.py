@@ -35,8 +35,7 @@ class Active:
     options: Options
     owner: object
     """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
-    place: str
-    origin: Cells | None = None
+    origin: Cells
     """How the cell can be run again."""
     report: Report | None = None
     """Where an error left the cell, made before IPython printed its traceback."""
@@ -60,7 +59,9 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
         )
     if session.active is not None:
         raise UsageError(
-            _("This cell cannot be watched: the watch of {place} is still running.").format(place=session.active.place)
+            _("This cell cannot be watched: the watch of {place} is still running.").format(
+                place=f"Cell In[{session.active.origin.texts[0][0]}]"
+            )
         )
     if session.story is not None and session.story.cell_open:
         print(
@@ -79,7 +80,7 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
     origin = Cells(shell, ((cell, source),))
     if options.deliver.prove:
         origin = remembered(origin)
-    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]", origin)
+    session.active = Active(watch(options.watch), options, owner, origin)
     try:
         session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
         session.tracebacks.on()
@@ -103,16 +104,15 @@ def finish(session: Session, raised: BaseException | None) -> None:
     with indexed_once():
         report = active.report or stopped(session, active, raised)
         if report is not None and active.options.deliver.prove:
-            report = proved(report, active.origin and replace(active.origin, snapshot=None))
+            report = proved(report, replace(active.origin, snapshot=None))
         if report is not None:
             session.deliver(report, active.options)
 
 
-def proved(report: Report, origin: Cells | None) -> Report:
+def proved(report: Report, origin: Cells) -> Report:
     """Return the report with tried fixes; unchanged, with a printed line, if that failed or was interrupted."""
     try:
-        shell = origin.shell if origin is not None else None
-        with boundary(_("the fixes could not be tried")), runs_shown("--prove", shell):
+        with boundary(_("the fixes could not be tried")), runs_shown("--prove", origin.shell):
             report = report.prove()
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))

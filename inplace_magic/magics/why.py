@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -40,21 +39,19 @@ def why_parser() -> Parser:
     return parser.with_flags("out", "opened", "lang")
 
 
-def why_magic(session: Session) -> Callable[[str], None]:
-    """The line magic ``%inplace_why``."""
+def _asked(session: Session, given: dict[str, Any]) -> None:
+    session.must_be_idle(NAME)
+    number = _chosen(session, cell_asked(given, NAME))
+    allowed = given.pop("yes", False)
+    try:
+        options = Options.of({**session.defaults, **given})
+        with use_language(options.watch.lang):
+            _explain(session, number, options, allowed=allowed)
+    except CompareError as error:
+        raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    def inplace_why(given: dict[str, Any]) -> None:
-        session.must_be_idle(NAME)
-        number = _chosen(session, cell_asked(given, NAME))
-        allowed = given.pop("yes", False)
-        try:
-            options = Options.of({**session.defaults, **given})
-            with use_language(options.watch.lang):
-                _explain(session, number, options, allowed=allowed)
-        except CompareError as error:
-            raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    return magic_of(why_parser, inplace_why)
+why_magic = magic_of(why_parser, _asked)
 
 
 def _chosen(session: Session, number: int | None) -> int:

@@ -219,13 +219,14 @@ class Bench:
 
         def around() -> ExitStack:
             stack = ExitStack()
+            stack.enter_context(self._staged.quiet())
             stack.enter_context(harmless(allowed=self._allowed))
             if on is not None:
                 on(stack)
             return stack
 
         with self._staged.program(changes) as program:
-            runner = Runner(program, None, self._staged.quiet, around=around)
+            runner = Runner(program, None, around)
             if not self._warned and runner.warning:
                 print(runner.warning, file=sys.stderr)
             self._warned = True

@@ -25,7 +25,7 @@ from inplace_magic.capture.naming.scope import locals_of
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.program import CellProgram, program_of, unprinted
-from inplace_magic.rerun.replacing import Changes, replaced
+from inplace_magic.rerun.replacing import changes_by_name, replaced
 from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 from inplace_magic.source.shells import cells_so_far
 from inplace_magic.source.statements import spans
@@ -123,12 +123,7 @@ class Staged:
             CompareError: it cannot be run outside of its function, or a change cannot be made.
         """
         name = self.block.code.co_filename
-        names: dict[int | None, str] = {number: compiled for compiled, number in self.cells.items()}
-        texts: Changes = {
-            path: (tuple(line.rstrip("\n") for line in linecache.getlines(path)), hunks)
-            for path, hunks in ((file or names.get(cell), hunks) for (cell, file), hunks in changes.items())
-            if path is not None
-        }
+        texts = changes_by_name(changes, self.cells)
         hunks = texts[name][1] if name in texts else []
         old = self._statements(self.lines, self.block.line)
         run_anew = range(old[0].lineno, (old[-1].end_lineno or old[-1].lineno) + 1)

@@ -21,10 +21,31 @@ from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.settings import attributes_set
 from inplace_magic.rerun.state import codes_within
-from inplace_magic.source.hunks import Hunk, changed, moved
+from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 
 Changes = Mapping[str, tuple[tuple[str, ...], list[Hunk]]]
 """By the name under which a text was compiled: its lines, and what is changed of them."""
+
+
+def changes_by_name(changes: Mapping[Whose, list[Hunk]], cells: Mapping[str, int]) -> Changes:
+    """Return changes of files and cells by the names under which those were compiled, with their present lines.
+
+    Args:
+        changes: by whose text they change.
+        cells: execution count by compiled file name.
+
+    Raises:
+        CompareError: the text of a cell is not known any more.
+    """
+    names = {number: name for name, number in cells.items()}
+    found: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
+    for (number, file), hunks in changes.items():
+        name = file if file is not None or number is None else names.get(number)
+        if name is not None:
+            found[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
+        elif number is not None:
+            raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
+    return found
 
 
 @contextmanager

@@ -49,16 +49,13 @@ class Runner:
     Args:
         flag: what every ``inplace`` flag is set to; None leaves them alone.
         seed: seeds all generators before each run; None: they begin where the user's are now.
-        around: makes a context that every run is inside of, entered last.
+        around: makes a context that every run is inside of, and in which its code prints nothing.
     """
 
-    def __init__(
-        self, program: Program, flag: bool | None, quiet: Quiet, seed: int | None = None, around: Quiet = nullcontext
-    ) -> None:
+    def __init__(self, program: Program, flag: bool | None, around: Quiet, seed: int | None = None) -> None:
         self.program = program
         self.flags: dict[str, int] = {}
         self._flag = flag
-        self._quiet = quiet
         self._seed = seed
         self._around = around
         self._state = find_state(program.codes, program.roots, program.namespace)
@@ -79,7 +76,6 @@ class Runner:
             warnings.catch_warnings(),
             _inplace_flags(self._flag, modules) as self.flags,
             in_place(copies, namespace),
-            self._quiet(),
             self._around(),
         ):
             warnings.simplefilter("ignore")

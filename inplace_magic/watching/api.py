@@ -21,8 +21,7 @@ from inplace_magic.report import Report
 from inplace_magic.watching.last import note
 from inplace_magic.watching.recording import ASK, Recording, running_here
 from inplace_magic.watching.recording import analyze as analyze  # the other door of the record
-from inplace_magic.watching.scheduling import Schedule
-from inplace_magic.watching.windows import Windows
+from inplace_magic.watching.windows import Schedule, Windows
 
 if TYPE_CHECKING:
     from inplace_magic.record.origin import Origin
