@@ -12,11 +12,11 @@ from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.record.outcomes import Agreement
+from inplace_magic.rerun.program import CallProgram, Program, unprinted
 from inplace_magic.watching.api import watch
 from inplace_magic.watching.on_copies import watched
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.program import Program
     from inplace_magic.rerun.run import Failure, Quiet, Runner
 
 LEAST_REPEATS = 5
@@ -59,8 +59,6 @@ def compare(
     Example:
         >>> inplace_magic.compare(block, twin, inputs=image)
     """
-    from inplace_magic.rerun.program import CallProgram
-
     args, kwargs = _arguments(inputs)
     with use_language(lang):
         names = _names((first, second))
@@ -104,7 +102,6 @@ def run_comparison(
         CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
-    from inplace_magic.rerun.program import unprinted
     from inplace_magic.rerun.run import Runner
 
     quiet = quiet or unprinted

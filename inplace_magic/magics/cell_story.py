@@ -13,7 +13,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
@@ -24,11 +23,8 @@ from inplace_magic.magics.session import Session
 from inplace_magic.magics.unwatched import is_explained
 from inplace_magic.render.deliver import boundary, complain, tell
 from inplace_magic.report import Report
+from inplace_magic.watching.api import watch
 from inplace_magic.watching.news import News
-
-if TYPE_CHECKING:
-    from inplace_magic.watching.api import watch
-
 
 AT_ONCE = 0.03
 """Seconds of delay that nobody notices at the prompt."""

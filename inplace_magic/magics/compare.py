@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
@@ -22,9 +22,7 @@ from inplace_magic.magics.cells import run_text, running_cell
 from inplace_magic.magics.options import Parser, magic_of, numbered
 from inplace_magic.magics.output import steps
 from inplace_magic.magics.session import Session
-
-if TYPE_CHECKING:
-    from inplace_magic.rerun.program import CellProgram, Program
+from inplace_magic.rerun.program import CallProgram, CellProgram, Program, program_of
 
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
@@ -101,7 +99,7 @@ def _check(given: Namespace) -> None:
 
 
 def _compare(session: Session, given: Namespace, cell: str | None) -> None:
-    from inplace_magic.comparing.compare import run_comparison  # brings torch, which %load_ext must not
+    from inplace_magic.comparing.compare import run_comparison
     from inplace_magic.render.comparison.views import to_mimebundle
 
     if given.flip:
@@ -141,7 +139,6 @@ def _compare(session: Session, given: Namespace, cell: str | None) -> None:
 
 def _variant(shell: Any, name: str, inputs: str) -> Program:
     from inplace_magic.comparing.compare import check_callable
-    from inplace_magic.rerun.program import CallProgram
 
     number = numbered(name)
     if number is not None:
@@ -188,8 +185,6 @@ def program_of_cell(
     Raises:
         CompareError: the text is not Python that can run here.
     """
-    from inplace_magic.rerun.program import program_of
-
     first = next((line for line in text.splitlines() if line.strip()), "")
     if first.startswith("%%"):
         raise CompareError(_(OF_ANOTHER_KIND).format(magic=first.split()[0]))

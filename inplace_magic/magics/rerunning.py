@@ -13,12 +13,12 @@ from IPython.utils.capture import capture_output
 
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.magics.compare import program_of_cell
+from inplace_magic.rerun.program import CellProgram, StoryProgram
+from inplace_magic.source.hunks import Hunk, Whose, changed
 from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.program import CellProgram, StoryProgram
     from inplace_magic.rerun.twins import Snapshot
-    from inplace_magic.source.hunks import Hunk, Whose
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +104,6 @@ class StagedCells:
         Raises:
             CompareError: a text is not Python that can run here, or a change cannot be made.
         """
-        from inplace_magic.rerun.program import StoryProgram
         from inplace_magic.rerun.replacing import changes_by_name, replaced, texts_known
 
         own = {number for number, _text in self.origin.texts}
@@ -124,9 +123,6 @@ def program_of(
     Args:
         compiled: cache of compiled code, by execution count and text.
     """
-    from inplace_magic.rerun.program import StoryProgram
-    from inplace_magic.source.hunks import changed
-
     known = {} if compiled is None else compiled
     parts = []
     for number, text in cells.texts:

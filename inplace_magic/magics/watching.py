@@ -6,7 +6,6 @@ import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -22,9 +21,7 @@ from inplace_magic.magics.rerunning import Cells, remembered
 from inplace_magic.magics.session import Session
 from inplace_magic.render.deliver import boundary, complain
 from inplace_magic.report import Report
-
-if TYPE_CHECKING:
-    from inplace_magic.watching.api import watch
+from inplace_magic.watching.api import watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +68,6 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
             ).format(place=session.story.since, magic=MAGIC)
         )
         return
-    from inplace_magic.watching.api import watch  # brings torch, which help must not
-
     shell, owner = session.shell, session.running[-1]
     filename = frame.f_code.co_filename
     cell = cell_number(shell, owner, filename)
