@@ -13,7 +13,7 @@ from typing import Any
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.proofs import GradientError
+from inplace_magic.record.outcomes import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept

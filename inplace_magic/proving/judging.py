@@ -19,10 +19,9 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
 from inplace_magic.record.names import Holding
-from inplace_magic.record.outcomes import Difference
+from inplace_magic.record.outcomes import Difference, GradientError, Proof, Told, proof_of
 from inplace_magic.record.paths import before_last_step, without_keys
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
 from inplace_magic.source.hunks import moved, new_lines

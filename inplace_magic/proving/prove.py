@@ -15,7 +15,7 @@ from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.judging import is_contradicted, is_lost, is_worth_showing, judged, measured
-from inplace_magic.record.proofs import Told, proof_of
+from inplace_magic.record.outcomes import Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.guard import Repeated
 

@@ -63,8 +63,7 @@ def _cut_off(twice: Twice) -> Fix | None:
     names = [joint.name for joint in twice.joints if joint.name is not None]
     if listing is None or used is None or len(names) < len(twice.joints):
         return None
-    edits = cut_off(listing, used, here, names, twice.joints)
-    return Fix(here, listing, edits) if edits else None
+    return cut_off(listing, used, here, names, twice.joints)
 
 
 def _computed_anew(twice: Twice) -> Fix | None:
