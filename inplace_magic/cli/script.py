@@ -43,9 +43,8 @@ def _of_file(path: str) -> Script:
         with io.open_code(file) as opened:
             text = opened.read()
     except OSError as error:
-        raise OptionError(
-            _("{name!r} cannot be run: {reason}.").format(name=path, reason=error.strerror or error)
-        ) from None
+        sentence = _("{name!r} cannot be run: {reason}.")
+        raise OptionError(sentence.format(name=path, reason=error.strerror or error)) from None
     module = ModuleType("__main__")
     module.__dict__.update(__file__=file, __cached__=None, __doc__=None, __annotations__={})
     code = compile(text, file, "exec", dont_inherit=True)

@@ -47,12 +47,11 @@ def switch_on(host: Session, line: str) -> None:
     host.story = story
     put_off(story.catch_up)
     atexit.register(story.at_exit)
-    print(
-        _(
-            "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
-            "goes wrong is shown. `%inplace_watch off` ends it."
-        ).format(level=options.watch.level)
+    sentence = _(
+        "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
+        "goes wrong is shown. `%inplace_watch off` ends it."
     )
+    print(sentence.format(level=options.watch.level))
 
 
 def switch_off(host: Session) -> None:

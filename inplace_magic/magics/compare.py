@@ -79,9 +79,8 @@ compare_magic = magic_of(compare_parser, _asked)
 def _check(given: Namespace) -> None:
     Options.of({"out": given.out, "lang": given.lang})
     if given.repeats is not None and given.repeats < 0:
-        raise UsageError(
-            _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
-        )
+        sentence = _("{magic}: --repeats is {count}; it cannot be negative.")
+        raise UsageError(sentence.format(magic=MAGIC, count=given.repeats))
     if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
         found = " ".join([*(["--flip"] if given.flip else []), *given.variants])
         text = (
@@ -106,9 +105,8 @@ def _compare(session: Session, given: Namespace, cell: str | None) -> None:
         if cell is None:
             raise UsageError(_("--flip compares a cell: write `%%inplace_compare --flip`, with two percent signs."))
         if not cell.strip():
-            raise UsageError(
-                _("There is no code below `{magic}`. Put the code to compare into the same cell.").format(magic=MAGIC)
-            )
+            sentence = _("There is no code below `{magic}`. Put the code to compare into the same cell.")
+            raise UsageError(sentence.format(magic=MAGIC))
         number = running_cell(session.shell, session.running[-1] if session.running else None)
         text = f"{MAGIC} --flip\n"
         pair: list[Program] = [
@@ -166,9 +164,8 @@ def _look_up(shell: Any, name: str) -> Any:
     value = names[root]
     for attribute in attributes:
         if not hasattr(value, attribute):
-            raise CompareError(
-                _("`{name}` does not exist: there is no `{attribute}` in it.").format(name=name, attribute=attribute)
-            )
+            sentence = _("`{name}` does not exist: there is no `{attribute}` in it.")
+            raise CompareError(sentence.format(name=name, attribute=attribute))
         value = getattr(value, attribute)
     return value
 
@@ -199,11 +196,8 @@ def program_of_cell(
         )
         return replace(program, quoted=_quoted(statements))
     except SyntaxError as error:
-        raise CompareError(
-            _("line {line} is not Python that can run here: {error}. Nothing was run.").format(
-                line=error.lineno, error=error.msg
-            )
-        ) from None
+        sentence = _("line {line} is not Python that can run here: {error}. Nothing was run.")
+        raise CompareError(sentence.format(line=error.lineno, error=error.msg)) from None
 
 
 _FLAGS = re.compile(r"(-\w+\s*\d*\s+)*")

@@ -36,9 +36,8 @@ def _chosen(session: Session, number: int | None) -> Report:
         return report
     if number is None:
         raise UsageError(_("There is no report yet: `%inplace_why` makes one of the cell that failed last."))
-    raise UsageError(
-        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number)
-    )
+    text = _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.")
+    raise UsageError(text.format(number=number))
 
 
 def _offer(session: Session, given: dict[str, Any]) -> None:

@@ -139,11 +139,8 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
     try:
         words = _split(line)
     except ValueError as error:
-        raise UsageError(
-            _("{magic}: the options {options!r} cannot be split into words: {error}.").format(
-                magic=parser.prog, options=line, error=error
-            )
-        ) from None
+        text = _("{magic}: the options {options!r} cannot be split into words: {error}.")
+        raise UsageError(text.format(magic=parser.prog, options=line, error=error)) from None
     given, unknown = parser.parse_known_args(words)
     if unknown and not getattr(given, "help", False):
         refused = refused or _("{magic} takes options only, not {word!r}.")
@@ -196,9 +193,8 @@ def cell_asked(given: dict[str, Any], magic: str) -> int | None:
     word = given.pop("cell", None)
     number = numbered(word) if word is not None else None
     if word is not None and number is None:
-        raise UsageError(
-            _("{magic} takes the number of a cell, such as `{magic} 7`, not {word!r}.").format(magic=magic, word=word)
-        )
+        text = _("{magic} takes the number of a cell, such as `{magic} 7`, not {word!r}.")
+        raise UsageError(text.format(magic=magic, word=word))
     return number
 
 

@@ -50,9 +50,8 @@ def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     names = session.shell.user_ns
     if name is None:
         if session.last is None:
-            raise UsageError(
-                _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
-            )
+            sentence = _("There is no report yet: run a cell with `{magic}` on its first line.")
+            raise UsageError(sentence.format(magic=MAGIC))
         return session.last
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()

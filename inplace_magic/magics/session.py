@@ -151,9 +151,8 @@ class Session:
     def must_be_idle(self, magic: str) -> None:
         """Refuse a magic during a watch."""
         if self.story is not None or self.active is not None:
-            raise UsageError(
-                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=magic)
-            )
+            text = _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.")
+            raise UsageError(text.format(magic=magic))
 
     def made(self, make: Callable[..., Report], raised: BaseException | None, what: str) -> Report | None:
         """Make a report with the shell's names and cells; None, and a line that says `what` failed, where that did."""

@@ -51,22 +51,17 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
     """
     options = parse_options(line, defaults=session.defaults)
     if not session.running:
-        raise UsageError(
-            _("`{magic}` cannot watch a cell that runs silently; run it with silent=False.").format(magic=MAGIC)
-        )
+        text = _("`{magic}` cannot watch a cell that runs silently; run it with silent=False.")
+        raise UsageError(text.format(magic=MAGIC))
     if session.active is not None:
-        raise UsageError(
-            _("This cell cannot be watched: the watch of {place} is still running.").format(
-                place=f"Cell In[{session.active.origin.texts[0][0]}]"
-            )
-        )
+        sentence = _("This cell cannot be watched: the watch of {place} is still running.")
+        raise UsageError(sentence.format(place=f"Cell In[{session.active.origin.texts[0][0]}]"))
     if session.story is not None and session.story.cell_open:
-        print(
-            _(
-                "inplace_magic: this cell is watched already, by `%inplace_watch on` in {place}; after "
-                "`%inplace_watch off`, `{magic}` gives it a report of its own."
-            ).format(place=session.story.since, magic=MAGIC)
+        sentence = _(
+            "inplace_magic: this cell is watched already, by `%inplace_watch on` in {place}; after "
+            "`%inplace_watch off`, `{magic}` gives it a report of its own."
         )
+        print(sentence.format(place=session.story.since, magic=MAGIC))
         return
     shell, owner = session.shell, session.running[-1]
     filename = frame.f_code.co_filename

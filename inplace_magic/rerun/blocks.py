@@ -76,9 +76,8 @@ class Block:
         if not found:
             raise CompareError(_("The text of the watched block is not known."))
         if len(found[-1].items) > 1:
-            raise CompareError(
-                _("Line {line} enters several contexts at once; give the watch a `with` of its own.").format(line=line)
-            )
+            text = _("Line {line} enters several contexts at once; give the watch a `with` of its own.")
+            raise CompareError(text.format(line=line))
         return found[-1].body
 
     @contextmanager
@@ -87,11 +86,8 @@ class Block:
         namespace = self.module
         while namespace is None:
             if frame is None:
-                raise CompareError(
-                    _("The variables of the watched block are gone: `{function}` has returned.").format(
-                        function=self.code.co_name
-                    )
-                )
+                text = _("The variables of the watched block are gone: `{function}` has returned.")
+                raise CompareError(text.format(function=self.code.co_name))
             if frame.f_code is self.code:
                 namespace = {**frame.f_globals, **(locals_of(frame) or frame.f_locals)}
             frame = frame.f_back
@@ -131,11 +127,8 @@ class Staged:
         try:
             program = program_of(new, name=name, namespace=self.namespace, filename=name, source="")
         except SyntaxError as error:
-            raise CompareError(
-                _("These lines cannot run outside of their function: {error} on line {line}.").format(
-                    error=error.msg, line=error.lineno
-                )
-            ) from None
+            text = _("These lines cannot run outside of their function: {error} on line {line}.")
+            raise CompareError(text.format(error=error.msg, line=error.lineno)) from None
         with replaced(texts, {name: run_anew}):
             yield program
 

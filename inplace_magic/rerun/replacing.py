@@ -124,9 +124,8 @@ def _compiled(text: str, name: str) -> CodeType:
     try:
         return compile(text, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
-        raise CompareError(
-            _("The changed text of {name} is no Python: {error}.").format(name=name, error=error)
-        ) from None
+        sentence = _("The changed text of {name} is no Python: {error}.")
+        raise CompareError(sentence.format(name=name, error=error)) from None
 
 
 def _twins(module: CodeType, hunks: list[Hunk], lines: tuple[str, ...]) -> dict[tuple[str, int], CodeType]:
@@ -152,7 +151,6 @@ def _what_none_has(codes: list[CodeType], hunks: list[Hunk], name: str) -> str:
     for hunk in hunks:
         last = hunk.first + len(hunk.old) - 1
         if not taken.intersection(range(hunk.first, last + 1)):
-            return _(
-                "Line {line} of {name} ran when its module was loaded, which a second run does not repeat."
-            ).format(line=hunk.first, name=name.replace("\\", "/").rpartition("/")[2])
+            text = _("Line {line} of {name} ran when its module was loaded, which a second run does not repeat.")
+            return text.format(line=hunk.first, name=name.replace("\\", "/").rpartition("/")[2])
     return ""

@@ -185,7 +185,6 @@ def advice(story: Story, hazard: Hazard) -> str:
     assigned = [target for node in ast.walk(scope) if isinstance(node, ast.Assign) for target in node.targets]
     bound = any(path in variables_bound(target) for target in assigned)
     if path in write.site.parameters and path != "self" and not bound and not read_later:
-        return _(
-            "`{function}` writes its argument: let it make a new tensor and return that, and use what it gives."
-        ).format(function=write.site.function.rpartition(".")[2])
+        text = _("`{function}` writes its argument: let it make a new tensor and return that, and use what it gives.")
+        return text.format(function=write.site.function.rpartition(".")[2])
     return ""
