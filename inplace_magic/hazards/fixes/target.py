@@ -14,6 +14,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.hunks import Hunk, diff, hunks
@@ -213,15 +214,10 @@ def _path_of(statement: ast.stmt) -> str | None:
 
 
 @lru_cache(maxsize=8)
-def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subscript]]:
+def _loads(scope: ast.AST) -> dict[str | None, list[ast.Name | ast.Attribute | ast.Subscript]]:
     """Return the places of a function that read variables, by path: of a long cell each finding asks."""
-    found: dict[str, list[ast.Name | ast.Attribute | ast.Subscript]] = {}
-    for node in ast.walk(scope):
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
-            path = path_text(node)
-            if path is not None:
-                found.setdefault(path, []).append(node)
-    return found
+    named = (node for node in ast.walk(scope) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)))
+    return grouped((path_text(node), node) for node in named if isinstance(node.ctx, ast.Load))
 
 
 def targets_of(loop: ast.AST | None) -> set[str]:
