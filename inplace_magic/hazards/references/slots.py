@@ -18,6 +18,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import (
     before_first_step,
@@ -48,10 +49,7 @@ def several_at_the_end(story: Story, tensor: int) -> dict[str, list[str]]:
     """Return the slots that hold a tensor, or an object around it, by the list or dict that has several of them:
     ``log["lr"]`` may have one at ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and
     ``clouds[1].pos``."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name in story.names.get(tensor, ()):
-        for entry in entries_in(name):
-            found.setdefault(entry, []).append(name)
+    found = grouped((entry, name) for name in story.names.get(tensor, ()) for entry in entries_in(name))
     return {container: slots for (container, _below), slots in found.items() if container and len(slots) > 1}
 
 
@@ -118,10 +116,7 @@ def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> Two
 def _several(held: list[Holding]) -> Iterator[tuple[str, list[Holding]]]:
     """Yield (container, slots) for what holds one tensor, or one object around it, more than once: ``states`` with
     ``states[0][1]`` and ``states[2][1]``. What holds several objects around it is left out: they may have got it."""
-    found: dict[tuple[int, str, str], list[Holding]] = {}
-    for holding in held:
-        for container, below in entries_in(holding.path):
-            found.setdefault((holding.tensor, container, below), []).append(holding)
+    found = grouped(((holding.tensor, *entry), holding) for holding in held for entry in entries_in(holding.path))
     for (_tensor, container, _below), slots in found.items():
         one_object = is_entry(slots[0].path) or len({slot.object for slot in slots}) == 1
         if one_object and len({slot.path for slot in slots}) > 1:
