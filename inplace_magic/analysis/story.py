@@ -109,9 +109,7 @@ class Story(Writes):
 
     @cached_property
     def _first_seen(self) -> dict[int, int]:
-        return {
-            tensor: index for (tensor, _storage), index in reversed(self._first_seen_on.items())
-        }
+        return {tensor: index for (tensor, _storage), index in reversed(self._first_seen_on.items())}
 
     @cached_property
     def saved(self) -> tuple[SavedTensor, ...]:

@@ -131,15 +131,17 @@ def _reads_of(
     until = next(later, len(story.trace.calls)) if originals else call.index
     for read in story.given_between(tensor, call.index, until):
         held = story.holdings.get(read.index, ())
+        here = [holding for holding in held if holding.level == 0]
         if not held or not read.looks_at_values or read.mutations:
             continue
         for node in _operands(read, tensor):
-            through = _through(story, read, node, tensor, held)
-            for original in originals if through is not None else ():
-                if through is not None and through.object == original.object and _lives(story, call, read, original):
+            through, again = _through(story, read, node, tensor, held), _of_both(originals, here)
+            if through is None:
+                continue
+            for original in originals:
+                if through.object == original.object and _lives(story, call, read, original):
                     yield original, read
-            again = _of_both(originals, [h for h in held if h.level == 0])
-            if through is None or again is None or through.object in (copy.object, again.object):
+            if again is None or through.object in (copy.object, again.object):
                 continue
             if _takes_a_copy(story, call, copy, again) and _takes_a_copy(story, read, through, again):
                 yield again, read

@@ -34,8 +34,8 @@ class Reference:
     """Index of the call from which on."""
     place: Callsite | None
     """Where it was taken."""
-    holder: str | None = None
-    """``top``, ``kept["pre"]``; None where it has no name, or the name is not known."""
+    holder: str = ""
+    """``top``, ``kept["pre"]``; empty where it has no name, or the name is not known."""
     region: Region | None = None
     """Its elements; None: all of the memory, or unknown ones."""
     until: int | None = None

@@ -184,14 +184,11 @@ def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bo
     held = [h for h in story.holdings.get(first.index, ()) if h.tensor == tensor] if first is not None else []
     held = [holding for holding in held if is_entry(holding.path)]
     at_the_end = Counter(before_first_step(name)[0] for name in story.names.get(tensor, ()) if is_entry(name))
-    for root in {before_first_step(holding.path)[0] for holding in held}:
-        inside = [holding for holding in held if before_first_step(holding.path)[0] == root]
-        objects = {holding.object for holding in inside}
-        if len({holding.path for holding in inside}) < 2:
-            continue
-        in_sight = any(holding.object not in objects for holding in held)
-        others = at_the_end.keys() - {before_first_step(holding.path)[0] for holding in held}
-        if in_sight or any(at_the_end[other] == 1 for other in others):
+    roots = grouped((before_first_step(holding.path)[0], holding) for holding in held)
+    has_a_place = any(at_the_end[other] == 1 for other in at_the_end.keys() - roots.keys())
+    for inside in roots.values():
+        objects, paths = {holding.object for holding in inside}, {holding.path for holding in inside}
+        if len(paths) > 1 and (has_a_place or any(holding.object not in objects for holding in held)):
             return True
     return False
 

@@ -150,13 +150,13 @@ def _places(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> 
         yield (site.whose, mutation.storage, pair), owned.path, other
     level, node = level_of(call.callsite, site), parse(owned.path)
     held = [h for h in story.holdings.get(call.index, ()) if h.level == level and is_on(story, h.tensor, mutation)]
-    spot = spot_of(story.trace, site) if len(held) > 1 and isinstance(node, ast.expr) else None
-    way = spot.way_to(node) if spot is not None and isinstance(node, ast.expr) else ("", "")
-    mine = next((h for h in held if way[1] and before_last_step(h.path) == way), None)
-    for holding in held if mine is not None else ():
-        step, other = way[1], before_last_step(holding.path)[1]
-        same = mine is not None and (holding.object, holding.tensor) == (mine.object, mine.tensor)
-        if same and other != step and not is_said_to_be_one(story, step, other):
+    spot = spot_of(story.trace, site) if len(held) > 1 else None
+    owner, step = spot.way_to(node) if spot is not None and isinstance(node, ast.expr) else ("", "")
+    mine = {(h.object, h.tensor) for h in held if step and before_last_step(h.path) == (owner, step)}
+    for holding in held:
+        other = before_last_step(holding.path)[1]
+        same = (holding.object, holding.tensor) in mine and other != step
+        if same and not is_said_to_be_one(story, step, other):
             yield (holding.object, mutation.storage, frozenset((step, other))), step, other
 
 

@@ -104,13 +104,11 @@ def _names(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> d
     """Return the names by which a function takes the tensor for the old one: its second names, of a buffer only those
     that it takes for another tensor; and the written name itself, where the write gave back what looks new."""
     buffer = began_as_a_buffer(story, mutation.storage)
-    aliases = [
-        (name, alias)
+    names: dict[str, AliasStatement | None] = {
+        name: alias
         for name, alias in second_names(story, owned, mutation).items()
         if not stands_for_another(story, owned, call, mutation, name, alias)
-    ]
-    names: dict[str, AliasStatement | None] = {
-        name: alias for name, alias in aliases if not buffer or are_taken_for_two(story, alias, mutation)
+        and (not buffer or are_taken_for_two(story, alias, mutation))
     }
     # `x.unsqueeze_(1)` says itself what it does; of what a function did to its argument, see `argument-written`.
     here = (owned.site == call.callsite) != _is_reshaped(call)

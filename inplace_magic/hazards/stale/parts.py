@@ -86,7 +86,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
         return False
     if not may_meet(kept.region, write.reach):
         return False
-    if kept.holder is None or not kept.holder.isidentifier():
+    if not kept.holder.isidentifier():
         return True
     at = level(write.site, kept.place) if kept.place is not None else None
     own = at is not None and at.same_run(kept.place) and builds_on_itself(story, call, mutation)
@@ -113,11 +113,11 @@ def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | Non
     for read in story.given_to.get(kept.tensor, ()):
         site = read.callsite
         early = read.index <= write.at
-        if early and name is not None and is_entry(name):
+        if early and is_entry(name):
             return None
         if early or read.mutated or not read.looks_at_values or site is None or site.same_statement(write.site):
             continue
-        if name is None or place is None or not name.isidentifier():
+        if place is None or not name.isidentifier():
             return read
         at = level(site, place)
         if at is not None and at.same_run(place) and name in paths_read(site, place):

@@ -51,10 +51,8 @@ def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
     """For each backward, the calls of checkpointed functions that it ran again, by the index of their first run."""
     first: dict[_Place, list[CallEvent]] = {}
     found: dict[int, dict[int, CallEvent]] = {}
-    for call in story.trace.calls if story.nested else ():
-        place = _place(call)
-        if place is None:
-            continue
+    placed = ((place, call) for call in story.trace.calls if (place := _place(call)) is not None)
+    for place, call in placed if story.nested else ():
         if call.parent is None or _of_a_forward(story, call.parent):
             if _is_checkpointed(call.callsite):
                 first.setdefault(place, []).append(call)
