@@ -24,6 +24,8 @@ CODE = "results-share-memory"
 
 _MOST_NAMES = 8
 """Names of one tensor that are held against each other, the first ones."""
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)(\[\d+\])?")
+"""A tensor or one of a list of tensors: ``first``, ``grads_a[0]``."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,9 @@ def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Ke
     """The names of a tensor that these lines bind; not another function's, which may stand for another tensor here."""
     local = story.bindings.local
     here = [name for name in names if top.whose[2] == "<module>" or local.get((top.whose, name)) == tensor]
-    return [entry for root in _roots(here) if (entry := _kept(top, root)) is not None]
-
-
-def _roots(names: list[str]) -> list[str]:
-    """Return the variables that are a tensor or a list of tensors: ``first``, ``grads_a`` of ``grads_a[0]``."""
-    matches = (re.fullmatch(r"([A-Za-z_]\w*)(\[\d+\])?", name) for name in names)
-    return list(dict.fromkeys(match[1] for match in matches if match is not None))
+    matches = (_VARIABLE.fullmatch(name) for name in here)
+    roots = dict.fromkeys(match[1] for match in matches if match is not None)
+    return [entry for root in roots if (entry := _kept(top, root)) is not None]
 
 
 def _kept(top: Top, name: str) -> _Kept | None:
