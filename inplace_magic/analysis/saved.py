@@ -126,10 +126,7 @@ def _origin(saved: SavedTensor, call: CallEvent | None, born: int | None) -> Ori
 
 
 def _on(saved: SavedTensor, candidates: Iterable[TensorMetadata]) -> TensorMetadata | None:
-    for facts in candidates:
-        if facts.storage == saved.storage:
-            return facts
-    return None
+    return next((facts for facts in candidates if facts.storage == saved.storage), None)
 
 
 def told_by_the_call(

@@ -32,7 +32,7 @@ Advice = Callable[[Story, Hazard], str]
 """A sentence on what to do; empty where it has none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cures:
     """How the findings of one code are cured."""
 
@@ -136,8 +136,8 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A mistake by what tells it and what is said of it."""
+class Row(Cures):
+    """A mistake by what tells it, what is said of it and how it is cured."""
 
     code: str
     severity: Severity
@@ -148,10 +148,6 @@ class Row:
     fix: str = ""
     nameless: str = N_("a tensor")
     """What a tensor without a name is called."""
-    ways: tuple[Way, ...] = ()
-    advice: tuple[Advice, ...] = ()
-    another_name_sees_it: bool = False
-    """See :class:`Cures`."""
     badges: Badges = field(default_factory=Badges)
     """What stands beside the lines, in English."""
     gives_way: bool = False
@@ -165,7 +161,7 @@ def rules_of(*table: Row, every_call: bool = False) -> tuple[Rule, ...]:
             code,
             rows[0].severity,
             partial(findings, rows),
-            {code: Cures(rows[0].ways, rows[0].advice, rows[0].another_name_sees_it)},
+            {code: rows[0]},
             gives_way=rows[0].gives_way,
             every_call=every_call,
             search=rows[0].search,

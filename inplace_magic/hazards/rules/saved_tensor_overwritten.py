@@ -172,9 +172,5 @@ def _reached_by_the_failed(story: Story) -> set[int] | None:
     return set().union(*failed) if failed else None
 
 
-RULE = Rule(
-    CODE,
-    "error",
-    check,
-    {CODE: Cures((refused.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))},
-)
+_CURES = Cures(ways=(refused.version_moved,), advice=(step_advice.advice, inplace_false.advice, new_tensor.advice))
+RULE = Rule(CODE, "error", check, {CODE: _CURES})

@@ -238,4 +238,4 @@ KEPT_BY_CTX = Row(
 )
 
 
-RULE = Rule(CODE, "silent", check, {CODE: Cures((refused.version_kept,), (step_advice.advice,))})
+RULE = Rule(CODE, "silent", check, {CODE: Cures(ways=(refused.version_kept,), advice=(step_advice.advice,))})
