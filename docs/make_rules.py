@@ -35,8 +35,6 @@ _MEANING = re.compile(r"^\* ``([a-z-]+)``: (.+(?:\n  .+)*)", re.MULTILINE)
 class Rule:
     """One rule, read from its source."""
 
-    module: str
-    folder: str
     codes: tuple[str, ...]
     """The codes of its findings, in the order of the file."""
     severity: str
@@ -75,9 +73,8 @@ def rules() -> list[Rule]:
 
 
 def _read(rule: FromCode) -> Rule:
-    folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
     codes = tuple(rule.cures)
-    return Rule(module, folder, codes, rule.severity, page_of(codes[0]) or "", rule.name)
+    return Rule(codes, rule.severity, page_of(codes[0]) or "", rule.name)
 
 
 def page(rule: Rule) -> str:

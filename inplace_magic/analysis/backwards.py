@@ -52,6 +52,10 @@ class Backwards(Accesses):
         known = (root for root in roots if root in nodes)
         return _closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
 
+    def reached_by(self, backward: int) -> set[int]:
+        """Return the nodes that a backward can come to from its roots; none of any other call."""
+        return self.reached(self.backwards[backward].roots) if backward in self.backwards else set()
+
     def descendants(self, nodes: set[int]) -> set[int]:
         """Return the nodes from which backward comes to one of `nodes`, themselves included."""
         return _closure(nodes, lambda number: self.users.get(number, ()))

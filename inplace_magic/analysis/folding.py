@@ -127,15 +127,15 @@ class _Folding:
         parts = self.cut.shown(branch) or []
         members = [key for part in parts for key in self._drawn(part)]
         return Frame(
-            branch.key,
-            branch.step.name if branch.step.kind == "run" else "",
-            module_path(branch),
-            passes_of(branch.parts) if branch.kind == "loop" else 1,
-            sum(part.key not in self.cut.more for part in parts),
-            tuple(key for key in members if key not in inside),
-            branch.site,
-            lines_of(branch),
-            self._is_partial(branch),
+            key=branch.key,
+            name=branch.step.name if branch.step.kind == "run" else "",
+            path=module_path(branch),
+            passes=passes_of(branch.parts) if branch.kind == "loop" else 1,
+            shown=sum(part.key not in self.cut.more for part in parts),
+            members=tuple(key for key in members if key not in inside),
+            site=branch.site,
+            lines=lines_of(branch),
+            partial=self._is_partial(branch),
         )
 
     def _is_partial(self, branch: Branch) -> bool:

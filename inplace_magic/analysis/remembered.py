@@ -19,7 +19,7 @@ def remembered(
     name = f"_remembered_{method.__name__}"
 
     @wraps(method)
-    def asked(owner: Owner, *given: Question.args, **named: Question.kwargs) -> Answer:
+    def asked(owner: Owner, /, *given: Question.args, **named: Question.kwargs) -> Answer:
         known: dict[tuple[Any, ...], Answer] = owner.__dict__.setdefault(name, {})
         key = (*given, *named.items())
         if key not in known:

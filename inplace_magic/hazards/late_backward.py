@@ -123,7 +123,7 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
         return None
     backward = backward_after(story, hazard)
     filled = filled_by(story, backward) if backward is not None else frozenset()
-    reached = story.reached(story.backwards[backward.index].roots) if backward is not None else set()
+    reached = story.reached_by(backward.index) if backward is not None else set()
     savers = tuple(call for call in _savers(story, wrote, leaves, reached) if call.callsite is not None)
     last = story.calls.get(hazard.saved_call) if hazard.saved_call is not None else None
     return Stepped(story, wrote, leaves, backward, filled, savers[0] if savers else last, savers)
@@ -140,18 +140,14 @@ def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], reached: set
 def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
     """Return the first backward after the write that raised, or used what was saved."""
     wrote = hazard.call if hazard.call is not None else -1
+    saving = {node.node for node in story.trace.nodes if node.call == hazard.saved_call and node.call is not None}
     for call in story.trace.calls:
         if call.index > wrote and call.index in story.backwards and call.callsite is not None:
             if hazard.raised and call.was_refused("saved tensor changed"):
                 return call
-            if not hazard.raised and call.error is None and _went_through(story, hazard, call.index):
+            if not hazard.raised and not saving.isdisjoint(story.went_through(call.index)):
                 return call
     return None
-
-
-def _went_through(story: Story, hazard: Hazard, backward: int) -> bool:
-    saving = {node.node for node in story.trace.nodes if node.call == hazard.saved_call and node.call is not None}
-    return bool(saving & story.went_through(backward))
 
 
 def filled_by(story: Story, call: CallEvent) -> frozenset[int]:

@@ -12,7 +12,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.history import kept_without_history
 from inplace_magic.hazards.notes.memory import LEAST_BYTES
-from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
+from inplace_magic.hazards.rule import Event, Found, Row, rules_of
 from inplace_magic.language import N_, bytes_of
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
@@ -37,7 +37,8 @@ def kept_of_every_pass(story: Story) -> Iterator[Found]:
     crowded = {key: nodes for key, nodes in lines.items() if len(nodes) >= _LEAST_PASSES}
     if not crowded:
         return
-    read = story.reached(_roots_read(story))
+    metas = (meta for call in story.doing("reads values") for meta in call.inputs)
+    read = story.reached(meta.node for meta in metas if meta.node is not None)
     for nodes in crowded.values():
         passes = _passes(story, [node for node in nodes if node.node in read])
         nbytes = _kept_by(story, nodes)
@@ -47,14 +48,8 @@ def kept_of_every_pass(story: Story) -> Iterator[Found]:
             tensor = next((meta.tensor for meta in (*call.mutated, *call.outputs)), None)
             variable = story.bindings.name(tensor) if tensor is not None else None
             words = {"size": bytes_of(nbytes // passes), "total": bytes_of(nbytes), "passes": passes}
-            calls: dict[str, Event | None] = {"line": site, "made": story.calls[nodes[0].call or 0]}
+            calls: dict[str, Event | None] = {"line": site, "origin": story.calls[nodes[0].call or 0]}
             yield Found(calls, tensor, variable, words, nbytes=nbytes)
-
-
-def _roots_read(story: Story) -> tuple[int, ...]:
-    """Return the nodes of the tensors of which a call read numbers."""
-    found = (meta.node for call in story.doing("reads values") for meta in call.inputs)
-    return tuple(dict.fromkeys(node for node in found if node is not None))
 
 
 def _passes(story: Story, nodes: list[AutogradNode]) -> int:
@@ -122,7 +117,6 @@ RULES = rules_of(
         CODE,
         "warning",
         kept_of_every_pass,
-        Calls(origin="made"),
         message=N_(
             "{line} keeps the graph of every pass: {size} more with each, {total} after {passes}. No backward goes "
             "through it; only numbers are read from it."

@@ -51,9 +51,10 @@ class _Kind(Cures):
     """A kind of write that PyTorch refuses, in words, and how it is cured."""
 
     code: str
-    why: str
     fix: str
     said: str = N_("{line} writes {tensor} in place, and {tensor} is a view.")
+    why: str = ""
+    """Where the record has no words for it."""
 
 
 _UPDATE = N_("Put {line_code} under `with torch.no_grad():`, as an update of the values.")
@@ -72,51 +73,48 @@ _ANEW = N_(
 KINDS: Mapping[RefusalKind, _Kind] = {
     "leaf written": _Kind(
         LEAF,
-        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a leaf that requires grad."),
         ways=(for_a_leaf,),
     ),
     "view of a leaf written": _Kind(
         LEAF,
-        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a view of a leaf that requires grad."),
+        WHY["leaf written"],
         ways=(for_a_leaf,),
     ),
     "one of several views written": _Kind(
         MULTI_OUTPUT,
         N_(
-            "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them "
-            "without the others, so it refused."
-        ),
-        N_(
             "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: a view that is taken "
             "alone may be written. If not, turn {line_code} into its out-of-place form and use the result."
+        ),
+        why=N_(
+            "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them "
+            "without the others, so it refused."
         ),
         ways=(flag_turned_off, _not_written),
         advice=(advice,),
     ),
     "base of several views written": _Kind(
         BASE,
+        N_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line_code}."),
+        N_("{line} wrote {tensor}, and {use} then used a view of it."),
         N_(
             "{maker} gives several views of one tensor at once; after a write to their base PyTorch no longer knows "
             "the history of each view, and refused when one was used."
         ),
-        N_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line_code}."),
-        N_("{line} wrote {tensor}, and {use} then used a view of it."),
         ways=(taken_after_the_write,),
     ),
     "view detached in place": _Kind(
         DETACHED,
-        WHY["view detached in place"],
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
         N_("{line} detaches {tensor} in place, and {tensor} is a view."),
         ways=(bound_anew,),
     ),
     "inference tensor written": _Kind(
         INFERENCE,
-        WHY["inference tensor written"],
         N_(
             "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before "
             "{line_code}."
@@ -127,7 +125,6 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view made without recording written": _Kind(
         NO_GRAD,
-        WHY["view made without recording written"],
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line_code} under "
             "`torch.no_grad()` and detach the written tensor."
@@ -137,23 +134,22 @@ KINDS: Mapping[RefusalKind, _Kind] = {
     ),
     "view of a custom function written": _Kind(
         CUSTOM,
-        WHY["view of a custom function written"],
         _ANEW,
         ways=(flag_turned_off, value_given, bound_anew),
         advice=(advice,),
     ),
     "expanded tensor written": _Kind(
         EXPANDED,
-        N_("A write to one of them changes the others, so PyTorch refused."),
         N_("Give it memory of its own first: `.clone()` what {origin_code} gives."),
         N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
+        N_("A write to one of them changes the others, so PyTorch refused."),
         ways=(where_it_was_made,),
     ),
     "memory read and written": _Kind(
         READ,
-        N_("An element could hold its new value before it is read, so PyTorch refused."),
         N_("Read from a copy: append `.clone()` to what {line_code} reads."),
         N_("{line} writes {tensor} while it reads other elements of the same memory."),
+        N_("An element could hold its new value before it is read, so PyTorch refused."),
         ways=(of_what_is_read,),
     ),
 }
@@ -210,7 +206,7 @@ def _hazard(story: Story, kind: _Kind, call: CallEvent, refusal: Refusal, writer
         message=sentences(
             _(KINDS["leaf written"].said if itself else kind.said).format(**words),
             _(came).format(line=wording.spot(origin)) if apart else "",
-            _(kind.why).format(**words),
+            _(kind.why or WHY[refusal.kind]).format(**words),
         ),
         fix=_(_fix(kind, call, made, base)).format(**words),
         variable=variable,

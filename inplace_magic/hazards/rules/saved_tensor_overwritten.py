@@ -47,8 +47,7 @@ def _failing(story: Story, call: CallEvent, refusal: Refusal) -> Stale | None:
     """Return the saved tensor that the message speaks of: reached by this backward, at these versions, of this shape;
     of several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end, expected, found = call.index, refusal.expected, refusal.found
-    backward = story.backwards.get(end)
-    reached = story.reached(backward.roots) if backward is not None else None
+    reached = story.reached_by(end) if end in story.backwards else None
     candidates = []
     for stale in _all_stale(story, end, expected):
         if reached is not None and stale.node.node not in reached:
@@ -167,9 +166,8 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
 
 def _reached_by_the_failed(story: Story) -> set[int] | None:
     """Return the nodes to which the backwards that raised would have come; None where none raised."""
-    called = (story.backwards.get(call.index) for call, _ in story.refusals() if call is not None)
-    failed = [story.reached(backward.roots) for backward in called if backward is not None]
-    return set().union(*failed) if failed else None
+    failed = [call.index for call, _ in story.refusals() if call is not None and call.index in story.backwards]
+    return set().union(*map(story.reached_by, failed)) if failed else None
 
 
 _CURES = Cures(ways=(refused.version_moved,), advice=(step_advice.advice, inplace_false.advice, new_tensor.advice))
