@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the package beside this file, whichever is installed
 
 from inplace_magic.hazards import RULES  # noqa: E402
+from inplace_magic.hazards.all_rules import page_of  # noqa: E402
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE  # noqa: E402
-from inplace_magic.hazards.pages import page_of  # noqa: E402
 from inplace_magic.hazards.rule import Rule as FromCode  # noqa: E402
 
 SEVERITIES = {

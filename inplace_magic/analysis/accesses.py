@@ -102,12 +102,6 @@ class Accesses(SortedCalls):
         written = ((call, mutation) for call in self.in_place for mutation in call.mutations)
         return grouped((write[1].storage, write) for write in written if write[1].storage is not None)
 
-    def wrote(self, call: int, storage: int) -> bool:
-        """True if a call wrote a memory."""
-        writes = self.writes_to_storage.get(storage, [])
-        position = bisect_left(writes, call, key=_call_index)
-        return position < len(writes) and writes[position][0].index == call
-
     @cached_property
     def written_within_backward(self) -> set[int]:
         """Storages written from inside another call: by a hook or a custom ``backward``."""

@@ -23,11 +23,13 @@ class Backwards(Accesses):
     """The nodes of a trace and the backwards through them, indexed; each index is made when it is first asked for."""
 
     @cached_property
-    def calls(self) -> dict[int, CallEvent]:
+    def calls(self) -> dict[int | None, CallEvent]:
+        """By index; none by None, so that an unknown one may be asked for."""
         return {call.index: call for call in self.trace.calls}
 
     @cached_property
-    def nodes(self) -> dict[int, AutogradNode]:
+    def nodes(self) -> dict[int | None, AutogradNode]:
+        """By number, or None, as :attr:`calls`."""
         return {node.node: node for node in self.trace.nodes}
 
     @cached_property
@@ -35,8 +37,8 @@ class Backwards(Accesses):
         return {backward.call: backward for backward in self.trace.backwards}
 
     @cached_property
-    def observations(self) -> dict[int, TensorMetadata]:
-        """The last observation of every tensor."""
+    def observations(self) -> dict[int | None, TensorMetadata]:
+        """The last observation of every tensor; none of None."""
         groups = [group for call in self.trace.calls for group in (call.inputs, call.outputs, call.mutated)]
         met = [*chain.from_iterable(groups)]
         return dict(zip(map(_TENSOR, met), met, strict=True))

@@ -74,12 +74,10 @@ def chunked(parts: Sequence[Branch]) -> list[Branch]:
 
 def lines_of(branch: Branch) -> tuple[int, int] | None:
     """First and last line, where all calls lie in one function."""
-    sites = [call.site for call in branch.calls]
-    if any(site is None for site in sites):
-        return None
-    places = {site.whose for site in sites if site is not None}
-    lines = [site.line for site in sites if site is not None]
-    return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
+    sites = [call.site for call in branch.calls if call.site is not None]
+    lines, one_place = [site.line for site in sites], len({site.whose for site in sites}) == 1
+    known = len(sites) == len(branch.calls) and one_place and min(lines) > 0
+    return (min(lines), max(lines)) if known else None
 
 
 class _Way(NamedTuple):

@@ -64,12 +64,7 @@ class _Folding:
                 edges[edge] = None
             elif kind == "data":
                 edges[Edge(source, target, kind, name)] = None
-        shown = AutogradGraph(
-            tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),
-            tuple(call for call in self.graph.calls if call.key not in inside),
-            tuple(edges),
-            self.graph.unplaced,
-        )
+        shown = self.graph.without(inside, edges)
         members = grouped((fold, key) for key, fold in inside.items())
         folds = tuple(self._fold(branch, members[branch.key], leaves.get(branch.key, {}), used) for branch in closed)
         return FoldedGraph(shown, folds, tuple(self._frame(branch, inside) for branch in frames), self.cut.whole)
@@ -184,14 +179,8 @@ def with_initialisations_folded(
         source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
         if source != target:
             edges[Edge(source, target, edge.kind, edge.name)] = None
-    shown = AutogradGraph(
-        tuple(tensor for tensor in graph.tensors if tensor.key not in inside),
-        tuple(call for call in graph.calls if call.key not in inside),
-        tuple(edges),
-        graph.unplaced,
-    )
     drawn = set(inside.values())
-    return FoldedGraph(shown, tuple(fold for fold in folds if fold.key in drawn))
+    return FoldedGraph(graph.without(inside, edges), tuple(fold for fold in folds if fold.key in drawn))
 
 
 def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> dict[str, _Filled]:

@@ -47,7 +47,7 @@ def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata
     """Yield a result, and if it is a view what it is a view of: ``z[0].data *= 2`` writes into ``z``."""
     while result.node is not None:
         yield result
-        made = story.calls.get(story.nodes[result.node].call or -1)
+        made = story.calls.get(story.nodes[result.node].call)
         if made is None or made.kind != "view" or made.inputs[0].storage != result.storage:
             break
         result = made.inputs[0]
@@ -115,7 +115,8 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Write 
     since = saver.index if saver is not None else node.call
     if since is None:
         return None
-    if saved.role == "statistics" and story.wrote(since, saved.storage):
+    saving = story.calls.get(since)
+    if saved.role == "statistics" and saving is not None and any(m.storage == saved.storage for m in saving.mutations):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
     restoring = story.restorations.get(saved.storage, ())
     silent = ((call, write) for call, write in story.silent_writes(saved, since) if not write.changed_nothing)
@@ -168,7 +169,7 @@ def used_after(story: Story, node: AutogradNode, change: Write, saved: SavedTens
         return None
     if saved.storage in story.trained_memories and (story.backwards_run or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
-    written = story.observations.get(change.mutation.tensor if change.mutation is not None else saved.tensor or 0)
+    written = story.observations.get(change.mutation.tensor if change.mutation is not None else saved.tensor)
     saved_at = node.call if node.call is not None else -1
     is_parameter = written is not None and written.is_trainable
     if node.pending and story.another_backward_is_meant(node, change.at, saved_at if is_parameter else None):

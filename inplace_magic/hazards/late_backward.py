@@ -80,7 +80,7 @@ class Stepped:
         way = story.descendants({node.node for node in made if node.variable is None and node.call in savers}) & reached
         found: dict[int, Carried] = {}
         for number in sorted(way):
-            reader = story.calls.get(story.nodes[number].call or -1)
+            reader = story.calls.get(story.nodes[number].call)
             if reader is None or reader.index <= since:
                 continue
             for meta in reader.inputs:
@@ -102,7 +102,7 @@ class Stepped:
 def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried:
     """Return what a call reads of an earlier pass, or of before a step: `recurrent` where the same line made it."""
     behind = story.reached([meta.node] if meta.node is not None else [])
-    calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
+    calls = (story.calls.get(story.nodes[node].call) for node in behind)
     line = reader.callsite
     recurrent = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
     made = story.innermost_new(meta.tensor, reader.index)
@@ -111,7 +111,7 @@ def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried
 
 def stepped(story: Story, hazard: Hazard) -> Stepped | None:
     """Return the step of a finding; None where it is not about a leaf that requires grad."""
-    wrote = story.calls.get(hazard.call) if hazard.call is not None else None
+    wrote = story.calls.get(hazard.call)
     if wrote is None or hazard.tensor is None or hazard.saved_by is None:
         return None
     alike = (call for call in story.trace.calls if call.callsite == wrote.callsite)
@@ -125,8 +125,8 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
     filled = filled_by(story, backward) if backward is not None else frozenset()
     reached = story.reached_by(backward.index) if backward is not None else set()
     savers = tuple(call for call in _savers(story, wrote, leaves, reached) if call.callsite is not None)
-    last = story.calls.get(hazard.saved_call) if hazard.saved_call is not None else None
-    return Stepped(story, wrote, leaves, backward, filled, savers[0] if savers else last, savers)
+    first = savers[0] if savers else story.calls.get(hazard.saved_call)
+    return Stepped(story, wrote, leaves, backward, filled, first, savers)
 
 
 def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], reached: set[int]) -> list[CallEvent]:
@@ -232,7 +232,7 @@ class Twice:
         story = self.story
         found: dict[int, Carried] = {}
         for number in sorted(self.reached - older):
-            reader = story.calls.get(story.nodes[number].call or -1)
+            reader = story.calls.get(story.nodes[number].call)
             for meta in reader.inputs if reader is not None else ():
                 if meta.node in older and reader is not None and meta.node in story.nodes[number].next:
                     carried = carried_on(story, reader, meta)

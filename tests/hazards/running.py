@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.hazards.pages import page_of
+from inplace_magic.hazards.all_rules import page_of
 from inplace_magic.hazards.rule import Rule, findings
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report

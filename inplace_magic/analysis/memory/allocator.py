@@ -9,7 +9,8 @@ more than the tensors in sight, and never shrinks again, something other than a 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -120,7 +121,7 @@ def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, i
     inner = {call.index for call in trace.calls if call.parent is not None}
     found = []
     for device, readings in grouped_by(attrgetter("device"), trace.readings).items():
-        held = Held(block for block in blocks if block.device == device)
+        held = _held(block for block in blocks if block.device == device)
         unexplained: list[tuple[int | None, int]] = []
         met: set[int] = set()
         begun = 0
@@ -135,7 +136,7 @@ def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, i
                 begun = call
             elif met:
                 begun = max(met) + 1
-            unexplained.append((call, reading.requested_bytes - held.when(begun)))
+            unexplained.append((call, reading.requested_bytes - held(begun)))
         lowest = [*accumulate((nbytes for _call, nbytes in reversed(unexplained)), min)][::-1]  # from each on
         for (call, _), before, after in zip(unexplained, lowest, lowest[1:], strict=False):
             if call is not None and after > before:
@@ -143,20 +144,14 @@ def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, i
     return found
 
 
-class Held:
-    """Bytes of blocks that were there at a moment between two calls."""
-
-    def __init__(self, blocks: Iterable[Block]) -> None:
-        changes: dict[int, int] = {}
-        for block in blocks:
-            came = -1 if block.born is None else block.born
-            changes[came] = changes.get(came, 0) + block.nbytes
-            if block.ended is not None:  # when so many calls had begun, so before that call
-                changes[block.ended - 1] = changes.get(block.ended - 1, 0) - block.nbytes
-        self._calls = sorted(changes)
-        self._bytes = list(accumulate(changes[call] for call in self._calls))
-
-    def when(self, begun: int) -> int:
-        """Their sum when so many calls had begun, and the next one was about to."""
-        place = bisect_left(self._calls, begun)
-        return self._bytes[place - 1] if place else 0
+def _held(blocks: Iterable[Block]) -> Callable[[int], int]:
+    """Return what tells the bytes of blocks that were there when so many calls had begun, and the next one was about
+    to."""
+    changes = Counter[int]()
+    for block in blocks:
+        changes[-1 if block.born is None else block.born] += block.nbytes
+        if block.ended is not None:  # when so many calls had begun, so before that call
+            changes[block.ended - 1] -= block.nbytes
+    calls = sorted(changes)
+    sums = [0, *accumulate(changes[call] for call in calls)]
+    return lambda begun: sums[bisect_left(calls, begun)]

@@ -87,7 +87,7 @@ def _misses(story: Story, read: CallEvent, write: CallEvent, mutation: Mutation)
     for given in read.inputs:
         if given.storage != mutation.storage or given.tensor == mutation.tensor or not given.requires_grad:
             continue
-        node = story.nodes.get(given.node) if given.node is not None else None
+        node = story.nodes.get(given.node)
         if not given.is_leaf and (node is None or (node.call is not None and node.call >= write.index)):
             continue
         overwritten = read.does("overwrites") and given is read.inputs[0]

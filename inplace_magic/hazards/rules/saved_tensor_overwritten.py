@@ -104,7 +104,7 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
     """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose
     saved tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
     for node in story.trace.nodes:
-        call = story.calls.get(node.call) if node.does("writes a part") and node.call is not None else None
+        call = story.calls.get(node.call) if node.does("writes a part") else None
         if call is not None and call.does("saves nothing"):
             continue
         for mutation in call.mutations if call is not None else ():
