@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from inplace_magic.analysis.tree.overview import whole_modules
+from inplace_magic.analysis.opening import whole_modules
 from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.render import lettering
 
