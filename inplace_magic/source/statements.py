@@ -66,16 +66,20 @@ def in_force(tree: ast.AST) -> ast.AST:
     return ast.Module(list(kept), tree.type_ignores)
 
 
-def shared_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """Return a function's parameters with a computed default, one object for all calls, which the function does not
-    bind again. A decorated function has none: its decorator may pass anything."""
-    arguments = function.args
+def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Return the defaults of a function's parameters."""
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs: list[tuple[ast.arg, ast.expr | None]] = [
         *zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
-    computed = [name.arg for name, default in pairs if default is not None and not isinstance(default, ast.Constant)]
+    return {parameter.arg: default for parameter, default in pairs if default is not None}
+
+
+def shared_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return a function's parameters with a computed default, one object for all calls, which the function does not
+    bind again. A decorated function has none: its decorator may pass anything."""
+    computed = [name for name, default in defaults_of(function.args).items() if not isinstance(default, ast.Constant)]
     if (
         not computed or function.decorator_list
     ):  # of nearly all functions, and to walk through one takes longer than all else that is asked of it

@@ -19,7 +19,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import texts
 from inplace_magic.source.spots import spot_of
-from inplace_magic.source.statements import shared_defaults
+from inplace_magic.source.statements import defaults_of, shared_defaults
 from inplace_magic.source.text import nodes_in
 
 CODE = "default-argument-written"
@@ -86,22 +86,13 @@ def _default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> str 
     init = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     bound = list(_bindings(owner, attribute))
     name = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
-    default = _defaults(init).get(name) if init is not None and name is not None else None
+    default = defaults_of(init.args).get(name) if init is not None and name is not None else None
     if init is None or name not in shared_defaults(init) or not isinstance(default, (ast.Dict, ast.List, ast.Call)):
         return None
     parameters = tuple(argument.arg for argument in (*init.args.posonlyargs, *init.args.args))
     nodes = (node for listing in texts(story.trace) for node in listing.nodes if isinstance(node, ast.Call))
     making = [each for each in nodes if (expressions.path_text(each.func) or "").rpartition(".")[2] == owner.name]
     return name if making and all(_leaves_out(call, parameters, name) for call in making) else None
-
-
-def _defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Return the defaults of a function's parameters."""
-    positional = zip(
-        reversed([*function.args.posonlyargs, *function.args.args]), reversed(function.args.defaults), strict=False
-    )
-    pairs = [*positional, *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)]
-    return {argument.arg: default for argument, default in pairs if default is not None}
 
 
 def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:

@@ -81,19 +81,14 @@ def _of_object(machine: Machine, owner: Live, name: str, node: ast.expr) -> Valu
     thing = owner.thing
     if is_a(thing, type):
         found = of_class(thing, name)
-    elif type(thing) is ModuleType or issubclass(type(thing), ModuleType):
-        found = stored(thing).get(name, MISSING)
-        return Method(owner, name) if found is MISSING else machine.value_of(found)
-    else:
-        found = lookup(thing, name)
+        return Method(owner, name) if found is MISSING else _bound(machine, found, None, owner, name, node)
+    found = stored(thing).get(name, MISSING) if is_a(thing, ModuleType) else lookup(thing, name)
     if found is MISSING:
         return Method(owner, name)
-    receiver = None if is_a(thing, type) else owner
-    if not is_a(thing, type) and name in stored(thing):
+    held = is_a(thing, torch.nn.Module) and not is_a(found, (FunctionType, staticmethod, classmethod, property))
+    if held or name in stored(thing):
         return machine.value_of(found)
-    if is_a(thing, torch.nn.Module) and not is_a(found, (FunctionType, staticmethod, classmethod, property)):
-        return machine.value_of(found)
-    return _bound(machine, found, receiver, owner, name, node)
+    return _bound(machine, found, owner, owner, name, node)
 
 
 def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, node: ast.expr) -> Value:

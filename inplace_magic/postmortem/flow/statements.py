@@ -11,7 +11,7 @@ from inplace_magic.postmortem.flow.loops import follow_for, follow_while
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import NOTHING, Class, Constant, Function, Live, Stop, Value, either
 from inplace_magic.postmortem.reading import is_a
-from inplace_magic.source.statements import is_at
+from inplace_magic.source.statements import defaults_of, is_at
 
 _UNRECORDED = ("no_grad", "inference_mode")
 
@@ -100,13 +100,7 @@ def _statement(machine: Machine, node: ast.stmt) -> str | None:
 
 
 def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
-    arguments = node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(
-        zip([a.arg for a in positional[len(positional) - len(arguments.defaults) :]], arguments.defaults, strict=True)
-    )
-    given = {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
-    values = {name: machine.evaluate(each) for name, each in {**defaults, **given}.items()}
+    values = {name: machine.evaluate(default) for name, default in defaults_of(node.args).items()}
     name = node.name if machine.frame.function == "<module>" else f"{machine.frame.function}.<locals>.{node.name}"
     recorded = not any(word in ast.unparse(each) for each in node.decorator_list for word in _UNRECORDED)
     made: Value = Function(node, machine.frame.filename, name, machine.frame.env, values, recorded=recorded)

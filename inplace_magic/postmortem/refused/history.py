@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import islice
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
-from inplace_magic.postmortem.refused.values import Scopes
+from inplace_magic.postmortem.reading import Scopes
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parameter_argument, parse, path_text
 from inplace_magic.source.listing import LOOPS

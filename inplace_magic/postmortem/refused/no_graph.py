@@ -21,7 +21,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import torch
 
-from inplace_magic.postmortem.reading import MISSING, is_a, of_class
+from inplace_magic.postmortem.reading import MISSING, is_a, of_class, paths_in
 from inplace_magic.postmortem.refused.cutters import (
     cutters,
     freezes,
@@ -33,7 +33,6 @@ from inplace_magic.postmortem.refused.cutters import (
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import History, steps_above
 from inplace_magic.postmortem.refused.sight import Sight, sight_in
-from inplace_magic.postmortem.refused.values import paths_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.text import Function, FunctionNode

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from inplace_magic.postmortem.failure import Failure
-from inplace_magic.postmortem.reading import MISSING, is_any_tensor
+from inplace_magic.postmortem.reading import MISSING, Scopes, is_any_tensor, value_of
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.values import Scopes, value_of
 from inplace_magic.source.expressions import last_name, path_text
 
 _BACKWARDS = ("backward", "grad", "manual_backward")

@@ -24,13 +24,13 @@ from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of, roots_of
+from inplace_magic.postmortem.reading import held_at, paths_in
 from inplace_magic.postmortem.refused.about import reached
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.sight import carried, loop_around, needed_for, sight_in
-from inplace_magic.postmortem.refused.values import held_at, paths_in
-from inplace_magic.postmortem.refused.ways import Way, answer_of
+from inplace_magic.postmortem.refused.words import Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text, root_name
 

@@ -7,9 +7,8 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from inplace_magic.postmortem.reading import MISSING
+from inplace_magic.postmortem.reading import MISSING, value_of
 from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in, bound_by
-from inplace_magic.postmortem.refused.values import value_of
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import LOOPS
 
@@ -103,8 +102,5 @@ def needed_for(history: History, frame: int, loop: ast.AST, path: str | None) ->
 def _read_by(node: ast.stmt) -> set[str]:
     """Return the paths that a statement's own expressions read."""
     own = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
-    return {path_text(each) or "" for value in own for each in ast.walk(value) if _loaded(each)}
-
-
-def _loaded(node: ast.AST) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load)
+    loaded = (each for value in own for each in ast.walk(value) if isinstance(getattr(each, "ctx", None), ast.Load))
+    return {path for each in loaded if (path := path_text(each)) is not None}
