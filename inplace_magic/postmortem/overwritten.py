@@ -15,7 +15,7 @@ from dataclasses import replace
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.language import _, sentences
 from inplace_magic.postmortem import graph
-from inplace_magic.postmortem.candidates import Asked, Verdict, verdict
+from inplace_magic.postmortem.candidates import Verdict, verdict
 from inplace_magic.postmortem.failure import Failure, Texts
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.flow.values import Where
@@ -39,7 +39,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     holders = graph.holders_in(failure.scopes)
     savers = (saver,) if saver is not None else facts.savers[:_MOST_SAVERS]
     flow = follow(failure)
-    judged = verdict(flow, Asked(tuple(_written_by(each, holders) for each in savers), said.expected, said.found))
+    judged = verdict(flow, tuple(_written_by(each, holders) for each in savers), said)
     saver = saver or judged.node
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)

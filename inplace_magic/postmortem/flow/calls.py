@@ -48,9 +48,7 @@ def call(machine: Machine, node: ast.Call) -> Value:
         if keyword.arg is not None:
             named[keyword.arg] = value
         else:
-            items = machine.items_of(value)
-            if items is not None and items.keys is not None:
-                named.update((k, v) for k, v in zip(items.keys, items.entries, strict=False) if isinstance(k, str))
+            named.update((key, each) for key, each in machine.pairs_of(value) if isinstance(key, str))
     return either(*(apply(machine, part, given, named, node) for part in parts(function)))
 
 

@@ -55,7 +55,7 @@ def follow(failure: Failure) -> Flow:
     failing, raised = None, failure.raised
     if raised is not None:
         filename = raised.code.co_filename
-        failing = Failing(filename, failure.texts.position(filename, raised.place), raised.place.function)
+        failing = Failing(filename, *failure.texts.position(filename, raised.place), raised.place.function)
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
     try:

@@ -37,7 +37,7 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         last = body[0].lineno - 1
-    elif not is_at(statement, *failing.at):
+    elif not is_at(statement, failing.line, failing.column):
         return
     if statement.lineno <= failing.line <= last and machine.failing is None:
         machine.once = machine.sure = len(machine.frames) > 1  # of a cell itself, the rest may not have run
@@ -79,9 +79,9 @@ def _statement(machine: Machine, node: ast.stmt) -> str | None:
             return execute(machine, node.body if decided else node.orelse)
         return _sides(machine, [node.body, node.orelse])
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        return follow_for(machine, node)
+        follow_for(machine, node)
     elif isinstance(node, ast.While):
-        return follow_while(machine, node)
+        follow_while(machine, node)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         return _with(machine, node)
     elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":

@@ -160,7 +160,7 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
         found = Bound(subject.path, None, "=", kept[-1]) if kept else history.binding(root, subject.frame)
     owner, _, name = subject.path.rpartition(".")
     if found is None and anywhere and owner and name.isidentifier():
-        every = [bound for bound in history.of_attribute(name) if not isinstance(bound.value, ast.Constant)]
+        every = list(history.of_attribute(name))
         found = (
             replace(every[0], step=replace(every[0].step, sure=False)) if len(every) > 1 else next(iter(every), None)
         )

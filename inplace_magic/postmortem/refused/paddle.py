@@ -130,7 +130,7 @@ def explain_second_backward(failure: Failure) -> Answer:
     scopes = history.scopes(frame)
     first = next((step for step in since if _runs_from(step, path, scopes)), None)
     loop = loop_around(history, frame)
-    outside = loop is not None and made is not None and not any(loop is each for each in made.step.around)
+    outside = loop is not None and made is not None and loop not in made.step.around
     ways: list[words.Way] = []
     if first is not None or outside:
         ways = [words.Way("again", path, None, history.site(first) if first is not None else failure.place)]

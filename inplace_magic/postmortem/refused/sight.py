@@ -64,7 +64,7 @@ def carried(history: History, frame: int, loop: ast.AST, leads: Callable[[str], 
         loop: the loop.
         leads: whether a name leads to what is looked for.
     """
-    inside = [step for step in history.steps(frame) if any(loop is each for each in step.around)]
+    inside = [step for step in history.steps(frame) if loop in step.around]
     in_order = sorted(inside, key=lambda step: (step.node.lineno, step.node.col_offset))
     bound: set[str] = {name for name, _, _ in bound_by(loop)} if isinstance(loop, ast.stmt) else set()
     read = set[str]()
@@ -89,7 +89,7 @@ def needed_for(history: History, frame: int, loop: ast.AST, path: str | None) ->
         path: what the failing line runs backward from; None for all that the line names.
     """
     line = history.failure.frames[frame].place.line
-    inside = [step for step in history.steps(frame) if any(loop is each for each in step.around)]
+    inside = [step for step in history.steps(frame) if loop in step.around]
     here = [step for step in inside if step.node.lineno == line]
     names = {path} if path is not None else {text for step in here for text in _read_by(step.node)}
     found = {name for name in names if name}

@@ -4,7 +4,6 @@ into a graph that an earlier one had used up."""
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,8 @@ from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.refused.history import History, Step
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.places import code as code
+from inplace_magic.record.places import line_of as line_of
 
 LEAF_WRITTEN = N_("{line} writes {tensor}, a leaf that requires grad, in place.")
 LEAF_FIX = N_(
@@ -25,7 +26,6 @@ USE_IT = N_(
     "Compute the result from {name} itself, without `.detach()`, `.data` or a copy made before. Where it may "
     "be unused, pass `allow_unused=True` and expect None."
 )
-_MOST = 70
 _MOST_LINES = 3
 
 
@@ -67,20 +67,6 @@ def not_behind(failure: Failure, path: str | None, roots: Sequence[ast.expr]) ->
     result = code(ast.unparse(roots[0])) if roots else _("the result")
     said = _("{line} asks for the gradient with respect to {tensor}, and {result} was not computed from it.")
     return said.format(line=spot(failure.place), tensor=tensor(path), result=result)
-
-
-def code(text: str) -> str:
-    """Source within a sentence: on one line, not too long, in backticks."""
-    line = re.sub(r"\s+", " ", text).strip()
-    return f"`{line if len(line) <= _MOST else line[: _MOST - 1] + '…'}`"
-
-
-def line_of(site: Callsite | None) -> str:
-    """Return the line's code; its place where the code is not known."""
-    if site is None:
-        return _("an unknown line")
-    text = site.statement or site.text
-    return code(text) if text.strip() else site.place
 
 
 def spot(site: Callsite | None) -> str:
