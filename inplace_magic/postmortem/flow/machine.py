@@ -34,7 +34,7 @@ from inplace_magic.postmortem.flow.values import (
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import is_a, unwrapped
-from inplace_magic.source.variables import set_later
+from inplace_magic.source.expressions import set_later
 
 MOST_STEPS = 20_000
 """Expressions and statements that are followed."""

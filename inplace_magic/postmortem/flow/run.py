@@ -18,7 +18,7 @@ from inplace_magic.postmortem.flow.statements import execute
 from inplace_magic.postmortem.flow.values import Env, Event, Failing, Frame, Items, Snapshot, Stop, Tensors, Value
 from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import MISSING, lookup
-from inplace_magic.source.variables import variables_bound
+from inplace_magic.source.expressions import variables_bound
 
 Machine.execute, Machine.evaluate = execute, evaluate
 Machine.apply, Machine.call_method, Machine.item = apply, call_method, item
