@@ -16,8 +16,7 @@ from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.source.between import Between
 from inplace_magic.source.files import Files, function_of
-from inplace_magic.source.statements import segment, shared_defaults
-from inplace_magic.source.targets import aliases_in, callsite_at, span_of
+from inplace_magic.source.statements import aliases_in, callsite_at, segment, shared_defaults, span_of
 from inplace_magic.source.text import Text
 from inplace_magic.source.versions import node_of
 

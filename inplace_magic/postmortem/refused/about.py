@@ -23,7 +23,7 @@ from inplace_magic.postmortem.reading import Scopes, paths_in, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History
-from inplace_magic.postmortem.refused.roots import written_by
+from inplace_magic.postmortem.refused.lines import written_by
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text

@@ -26,8 +26,7 @@ from inplace_magic.postmortem.reading import Scopes
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parameter_argument, parse, path_text
 from inplace_magic.source.listing import LOOPS
-from inplace_magic.source.statements import innermost, spans
-from inplace_magic.source.targets import STORING
+from inplace_magic.source.statements import STORING, innermost, spans
 from inplace_magic.source.text import FunctionNode, is_simple, placed
 
 _BRANCHES = (ast.If, ast.Match, ast.ExceptHandler)

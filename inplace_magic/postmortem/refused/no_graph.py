@@ -32,7 +32,7 @@ from inplace_magic.postmortem.refused.cutters import (
 )
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import History, steps_above
-from inplace_magic.postmortem.refused.sight import Sight, sight_in
+from inplace_magic.postmortem.refused.lines import Sight, sight_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.text import Function, FunctionNode

@@ -17,16 +17,17 @@ from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.reading import held_at, is_any_tensor, paths_in, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.roots import (
+from inplace_magic.postmortem.refused.lines import (
     argument,
     backward_call,
+    carried,
+    loop_around,
     reads_a_gradient,
     roots_in,
     roots_of_call,
     runs_backward,
     writes_in,
 )
-from inplace_magic.postmortem.refused.sight import carried, loop_around
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.refusal import WHY
 from inplace_magic.source.expressions import path_text

@@ -28,8 +28,15 @@ from inplace_magic.postmortem.reading import held_at, paths_in
 from inplace_magic.postmortem.refused.about import reached
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.sight import carried, loop_around, needed_for, sight_in
+from inplace_magic.postmortem.refused.lines import (
+    carried,
+    loop_around,
+    needed_for,
+    roots_in,
+    roots_of_call,
+    runs_backward,
+    sight_in,
+)
 from inplace_magic.postmortem.refused.words import Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text, root_name

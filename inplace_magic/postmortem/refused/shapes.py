@@ -13,8 +13,7 @@ from inplace_magic.postmortem.reading import stored, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History, Step, steps_above
-from inplace_magic.postmortem.refused.roots import roots_in
-from inplace_magic.postmortem.refused.sight import sight_in
+from inplace_magic.postmortem.refused.lines import roots_in, sight_in
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import last_name, path_text
 
