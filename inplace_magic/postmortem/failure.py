@@ -74,15 +74,11 @@ class Texts:
     def function(self, code: CodeType) -> Function | None:
         """Return the definition of a function of the user's; None where no text that is known is the one that ran."""
         filename = code.co_filename
-        if not self.is_users(filename):
-            return None
-        text = self.text(filename)
-        if text is None:
-            return None
-        if filename not in self._cells:
-            twin = self.sources.files.twin(code, 0)
-            return function_of(twin.text, twin.code) if twin is not None else None
-        return function_of(text, code)
+        text = self.text(filename) if self.is_users(filename) else None
+        if text is None or filename in self._cells:
+            return function_of(text, code) if text is not None else None
+        twin = self.sources.files.twin(code, 0)
+        return function_of(twin.text, twin.code) if twin is not None else None
 
     def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
         """Return a place in a text, told by its syntax."""

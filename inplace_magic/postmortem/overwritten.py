@@ -117,13 +117,9 @@ def _versions(answer: Answer) -> str:
 def _line_of(site: Callsite) -> str:
     """Return a line's code, its place, and the line that called its function."""
     via = site.caller
-    if via is not None and via.same_function(site):
-        via = None
-    return (
-        f"`{site.text}` ({site.place})"
-        if via is None
-        else _("`{text}` ({place}, called from {caller})").format(text=site.text, place=site.place, caller=via.place)
-    )
+    if via is None or via.same_function(site):
+        return f"`{site.text}` ({site.place})"
+    return _("`{text}` ({place}, called from {caller})").format(text=site.text, place=site.place, caller=via.place)
 
 
 def _suggestion(texts: Texts, judged: Verdict, line: Callsite) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.modules import listed
-from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
+from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Live, Tensors, Value, parts
 from inplace_magic.postmortem.reading import is_a
 
 _MOST_PASSES, _FEWEST_PASSES = 100, 3
@@ -114,11 +114,7 @@ def evaluated(machine: Machine, nodes: list[ast.expr]) -> list[Value]:
 
 def is_counted(machine: Machine, value: Value) -> bool:
     """True if all that a loop over a value goes through is known."""
-    return (
-        bool(listed(value))
-        or isinstance(value, Items)
-        or (isinstance(value, Live) and machine.items_of(value) is not None)
-    )
+    return bool(listed(value)) or machine.items_of(value) is not None
 
 
 def entries_of(machine: Machine, value: Value) -> list[Value] | None:

@@ -21,7 +21,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import torch
 
-from inplace_magic.postmortem.reading import MISSING, is_a, of_class, paths_in
+from inplace_magic.postmortem.reading import MISSING, is_a, of_class, paths_in, unwrapped
 from inplace_magic.postmortem.refused.cutters import (
     cutters,
     freezes,
@@ -157,11 +157,12 @@ class Search:
         function = callee.__func__ if type(callee) is MethodType else callee
         if type(function) is not FunctionType:
             return False
-        texts, code = self.history.failure.texts, function.__code__
+        texts = self.history.failure.texts
+        function, _recorded = unwrapped(function, texts.is_users)
+        code = function.__code__
         found = texts.function(code)
         if found is None:
-            wrapped = getattr(function, "__wrapped__", None)
-            return type(wrapped) is FunctionType and self._into(wrapped, call, here, depth, bound)
+            return False
         filename = code.co_filename
         if (cut := self._decorated(found, filename, None)) is not None:
             self.cuts.append(cut)

@@ -41,11 +41,7 @@ def explain_not_scalar(failure: Failure) -> Answer:
     what = what if real else _("{line} runs backward from {tensor}, which is complex.")
     return words.answer(
         failure,
-        what.format(
-            line=words.spot(failure.place),
-            tensor=words.called(root),
-            shape=shape,
-        ),
+        what.format(line=words.spot(failure.place), tensor=words.called(root), shape=shape),
         _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
         _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
         if unreduced

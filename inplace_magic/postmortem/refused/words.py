@@ -78,12 +78,9 @@ def spot(site: Callsite | None) -> str:
 
 def doubt(others: Sequence[Callsite] = ()) -> str:
     """What is said where the facts do not leave one line alone."""
-    lines = "; ".join(map(spot, others[:_MOST_LINES]))
-    return (
-        _("It can also have been {lines}.").format(lines=lines)
-        if lines
-        else _("This follows from the text alone; no live value confirms it.")
-    )
+    if not others:
+        return _("This follows from the text alone; no live value confirms it.")
+    return _("It can also have been {lines}.").format(lines="; ".join(map(spot, others[:_MOST_LINES])))
 
 
 def tensor(path: str | None) -> str:
