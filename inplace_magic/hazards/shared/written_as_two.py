@@ -33,10 +33,9 @@ from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import parse
+from inplace_magic.source.expressions import parse, variables_in
 from inplace_magic.source.listing import Listing
 from inplace_magic.source.spots import Spot, spot_of
-from inplace_magic.source.variables import variables_in
 
 CODE = "written-as-two"
 

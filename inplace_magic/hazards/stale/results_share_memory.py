@@ -18,7 +18,6 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.source import expressions
 from inplace_magic.source.spots import Top
-from inplace_magic.source.variables import variables_read
 
 CODE = "results-share-memory"
 
@@ -93,7 +92,7 @@ def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kep
     meta = story.observations.get(tensor)
     if meta is None or meta.is_trainable or first.statement is second.statement:
         return None
-    if first.name in variables_read(second.statement.value):
+    if first.name in expressions.variables_read(second.statement.value):
         return None
     end = second.statement.end_lineno or second.statement.lineno
     after = first.statement.end_lineno or first.statement.lineno
@@ -104,7 +103,7 @@ def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kep
         later = place is not None and place.line > end and call.looks_at_values
         if write is None or place is None or not later or call.index <= write.at:
             continue
-        if first.name in variables_read(expressions.parse(place.statement)):
+        if first.name in expressions.variables_read(expressions.parse(place.statement)):
             return write, call
     return None
 
@@ -116,14 +115,14 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
         place, zeroed = top.place(write.site), write.call is not None and write.call.does("zeroes")
         if not zeroed or place is None or place.line <= first.statement.lineno or write.mutation is None:
             continue
-        if first.name in variables_read(expressions.parse(place.statement)):
+        if first.name in expressions.variables_read(expressions.parse(place.statement)):
             return None  # zeroed by way of that very name: a handle
         read = next((call for call in story.given_to.get(tensor, ()) if call.index > write.at), None)
         if read is None or not read.looks_at_values or read.kind == "in-place":
             continue
         version = next(given.version for given in read.inputs if given.tensor == tensor)
         site = top.place(read.callsite)
-        named = site is not None and first.name in variables_read(expressions.parse(site.statement))
+        named = site is not None and first.name in expressions.variables_read(expressions.parse(site.statement))
         if named and version == write.after:
             return write, read
     return None
@@ -138,7 +137,7 @@ def first_one_copied(write: Written) -> Fix | None:
     if top is None or read is None or wrote is None:
         return None
     kept = _all_kept(story, top, write.hazard.tensor or -1, names)
-    named = variables_read(expressions.parse(read.statement))
+    named = expressions.variables_read(expressions.parse(read.statement))
     earlier = [entry for entry in kept if entry.statement.lineno < wrote.line and entry.name in named]
     if len(earlier) != 1:
         return None
