@@ -23,7 +23,6 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import is_there_to_be_written, writes_of
 from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
@@ -226,7 +225,7 @@ def memory_copied(write: Written) -> Fix | None:
     node, call = write.statement, write.call
     if call is None or not call.does("takes memory") or not isinstance(node, ast.Assign):
         return None
-    return copied(write, write.listing, node.value)
+    return write.copied(node.value)
 
 
 RULES = rules_of(

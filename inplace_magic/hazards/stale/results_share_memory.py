@@ -10,7 +10,6 @@ from itertools import combinations, product
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
@@ -130,7 +129,7 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
 
 def first_one_copied(write: Written) -> Fix | None:
     """``first = torch.mm(a, b, out=buffer).clone()``, ``raw = [p.grad.clone() for p in …]``."""
-    listing, story = write.listing, write.story
+    story = write.story
     names = story.names.get(write.hazard.tensor or -1, [])
     both = ((top, top.place(write.hazard.read), top.place(write.site)) for top in reversed(story.tops))
     top, read, wrote = next((found for found in both if all(found)), (None, None, None))
@@ -142,7 +141,7 @@ def first_one_copied(write: Written) -> Fix | None:
     if len(earlier) != 1:
         return None
     value = earlier[0].statement.value
-    return copied(write, listing, value.elt if isinstance(value, ast.ListComp) else value)
+    return write.copied(value.elt if isinstance(value, ast.ListComp) else value)
 
 
 RULES = rules_of(
