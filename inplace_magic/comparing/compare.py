@@ -180,9 +180,8 @@ def _notes(agreement: Agreement | None, variants: list[Variant]) -> Iterator[str
         )
     for variant, names in zip(variants, agreement.only if agreement is not None else (), strict=False):
         if names:
-            yield _("Only `{variant}` left {names}; not compared.").format(
-                variant=variant.name, names=_first_names(names, 5)
-            )
+            text = _("Only `{variant}` left {names}; not compared.")
+            yield text.format(variant=variant.name, names=_first_names(names, 5))
     for variant in variants:
         if variant.fault:
             yield _("`{variant}`: {fault}").format(variant=variant.name, fault=variant.fault)
@@ -193,9 +192,8 @@ def _notes(agreement: Agreement | None, variants: list[Variant]) -> Iterator[str
         )
     uncounted = {name: count for variant in variants for name, count in variant.uncounted}
     if uncounted:
-        yield _("Not counted in MACs or element operations: {operators}.").format(
-            operators=_first_names(sorted(uncounted), 8)
-        )
+        text = _("Not counted in MACs or element operations: {operators}.")
+        yield text.format(operators=_first_names(sorted(uncounted), 8))
 
 
 def _first_names(names: Sequence[str], most: int) -> str:
@@ -220,9 +218,8 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
         CompareError: it is not callable, or needs other arguments; `how` says how to give them.
     """
     if not callable(function):
-        raise CompareError(
-            _("`{name}` is no callable but an object of type {type}.").format(name=name, type=type(function).__name__)
-        )
+        text = _("`{name}` is no callable but an object of type {type}.")
+        raise CompareError(text.format(name=name, type=type(function).__name__))
     try:
         signature = inspect.signature(getattr(function, "forward", function))
     except (TypeError, ValueError):  # built-in functions have none; calling it will tell

@@ -139,11 +139,8 @@ def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
 def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
     found = answer_of(raised)
     if found is None:
-        raise CompareError(
-            _("The lines cannot run again: {reason}. And the error's graph and text show no cause.").format(
-                reason=reason.rstrip(".")
-            )
-        )
+        text = _("The lines cannot run again: {reason}. And the error's graph and text show no cause.")
+        raise CompareError(text.format(reason=reason.rstrip(".")))
     advice = _(
         "Run the lines from the forward pass on again within `with inplace_magic.watch() as w:`; `w.report` names the "
         "line that wrote."

@@ -95,13 +95,6 @@ def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
     return (Told(WRONG_NOW, (*values, ("size", _percent(worst.relative)))),)
 
 
-def of_slope(gradient: float, difference: float, *, agrees: bool) -> tuple[Told, ...]:
-    """Return a sentence on whether the gradients are the derivative of the loss."""
-    if agrees:
-        return (Told(SLOPE),)
-    return (Told(NOT_THE_SLOPE, (("gradient", f"{gradient:.4g}"), ("difference", f"{difference:.4g}"))),)
-
-
 def of_which(name: str) -> str:
     """Return ``model.weight`` for ``model.weight.grad`` and ``grad(model.weight)[2]``."""
     taken = re.fullmatch(r"grad\((.*)\)(\[\d+\])?", name)

@@ -26,11 +26,11 @@ from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.program import CellProgram, program_of, unprinted
 from inplace_magic.rerun.replacing import changes_by_name, replaced
+from inplace_magic.source.expressions import variables_bound
 from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 from inplace_magic.source.shells import cells_so_far
 from inplace_magic.source.statements import spans
 from inplace_magic.source.text import blocks_of
-from inplace_magic.source.variables import variables_bound
 
 _MOST = 4
 """Functions of a traceback that are tried one after the other."""

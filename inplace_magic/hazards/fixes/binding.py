@@ -24,10 +24,9 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.chains import is_called_by_autograd, paths_read
-from inplace_magic.source.expressions import path_text, root_name
+from inplace_magic.source.expressions import path_text, root_name, variables_bound
 from inplace_magic.source.listing import FUNCTIONS, Listing, listing_of
 from inplace_magic.source.out_of_place import target_of
-from inplace_magic.source.variables import variables_bound
 
 
 def can_bind_anew(write: Written) -> bool:

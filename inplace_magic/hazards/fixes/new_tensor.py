@@ -15,9 +15,8 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, written
 from inplace_magic.language import _
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import mentions, path_text, variables_bound
 from inplace_magic.source.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
-from inplace_magic.source.variables import mentions, variables_bound
 
 
 def bound_anew(write: Written) -> Fix | None:

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from inplace_magic.hazards.fixes.clone import copied_as_given
 from inplace_magic.hazards.fixes.target import Fix, Text, Written, text_at
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.source.expressions import parse, path_text, variables_read
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import receiver
 from inplace_magic.source.statements import spans
-from inplace_magic.source.variables import variables_read
 
 
 def copied_where_taken(write: Written) -> Fix | None:

@@ -33,7 +33,6 @@ from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
 from inplace_magic.source.out_of_place import target_of
-from inplace_magic.source.variables import variables_bound
 
 
 def for_a_leaf(write: Written) -> Fix | None:
@@ -81,7 +80,7 @@ def _leaf_is_needed(write: Written) -> bool:
     if not write.listing.whole or write.is_read_after(f"{write.path}.grad"):
         return True
     for node in write.listing.around(write.statement):
-        if isinstance(node, FUNCTIONS) or (isinstance(node, LOOPS) and write.path in variables_bound(node)):
+        if isinstance(node, FUNCTIONS) or (isinstance(node, LOOPS) and write.path in expressions.variables_bound(node)):
             return False
         if isinstance(node, LOOPS):
             return True

@@ -20,10 +20,9 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.chains import level
-from inplace_magic.source.expressions import root_name
+from inplace_magic.source.expressions import root_name, variables_bound, variables_read
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import chain_base
-from inplace_magic.source.variables import variables_bound, variables_read
 
 _STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 

@@ -21,7 +21,6 @@ from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing
-from inplace_magic.source.variables import variables_bound, variables_read
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -86,7 +85,7 @@ def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
     node = expressions.parse(reader.statement) if reader is not None else None
     if not isinstance(node, ast.Assign):
         return []
-    read, names = variables_read(node), (entry for entry in ast.walk(node) if isinstance(entry, ast.Name))
+    read, names = expressions.variables_read(node), (entry for entry in ast.walk(node) if isinstance(entry, ast.Name))
     bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in read]
     return bound if len(bound) in (1, len(carried)) else []
 
@@ -124,7 +123,7 @@ def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
     """True if ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
     of the notebook leads to."""
     if name.isidentifier():
-        return name in variables_bound(loop)
+        return name in expressions.variables_bound(loop)
     root = expressions.root_name(expressions.parse(name))
     return root not in (None, "self") and site.function == "<module>"
 

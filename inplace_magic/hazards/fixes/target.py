@@ -16,11 +16,10 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import path_text, variables_in
 from inplace_magic.source.hunks import Hunk, diff, hunks
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import cloned, target_of
-from inplace_magic.source.variables import variables_in
 
 Change = tuple[ast.expr, str]
 """An expression, and the text that takes its place."""
