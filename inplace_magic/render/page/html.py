@@ -19,7 +19,7 @@ from inplace_magic.record.options import SECTIONS
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
+from inplace_magic.render.markup import CARD, card, details, esc, image, note, page, prose
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
 from inplace_magic.render.page.sections import (
@@ -130,7 +130,7 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """Return one self-contained HTML page, its tables longer than a notebook's."""
     reading = Reading(report, rows=MANY_ROWS, most=MOST_IN_A_FILE)
     body = fragment_of(reading, raw=raw, graph=graph, opened=IN_A_FILE)
-    return page(reading.verdict, report.language, f"<main>{body}</main>", head=PAGE, within=' class="im-alone"')
+    return page(reading.verdict, report.language, f"<main>{body}</main>", within=' class="im-alone"')
 
 
 def _title(reading: Reading) -> str:

@@ -197,9 +197,8 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     charts = [image(chart.svg, chart.sentence, css) for chart in memory_charts(reading)]
     more = details(_("Peak and chart"), *charts, notes, opened=many)
     beside = opened and not many  # of the sections that are folded
-    whole = more_rows(reading, reading.memory, "memory", len(lines)) or note(
-        _("As a DataFrame: {frame}.").format(frame=words.of_report(reading.report, "memory"))
-    )
+    as_frame = _("As a DataFrame: {frame}.").format(frame=words.of_report(reading.report, "memory"))
+    whole = more_rows(reading, reading.memory, "memory", len(lines)) or note(as_frame)
     section = details(memory_words.title(reading), body, whole, "" if beside else more, opened=opened)
     return section + more if beside else section
 

@@ -124,7 +124,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]
         "call": vertex.made_by,
         "made_by": call.name if call else "",
         **where(call.callsite if call else None),
-        **layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
+        **layout(facts),
         "grad_fn": reading.node_name(facts.node),
         "requires_grad": facts.requires_grad,
         "is_leaf": facts.is_leaf,

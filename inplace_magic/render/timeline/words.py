@@ -45,11 +45,8 @@ def of_mark(mark: Mark, reading: Reading) -> str:
         "rebound": _("`{name}` is another tensor from here on"),
         "raised": _("{tensor}: refused"),
     }[mark.kind]
-    return said.format(
-        tensor=_label(mark.tensor, reading),
-        versions=words.version_step(mark.before, mark.after),
-        name=lettering.shortened(mark.name, LONGEST_NAME),
-    )
+    versions, name = words.version_step(mark.before, mark.after), lettering.shortened(mark.name, LONGEST_NAME)
+    return said.format(tensor=_label(mark.tensor, reading), versions=versions, name=name)
 
 
 def _label(tensor: int | None, reading: Reading) -> str:
@@ -74,14 +71,11 @@ def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
         "unknown": _("{node} keeps {version} ({names}), until when is not known"),
     }[keeping.end]
     last = reading.calls.get(keeping.until) if keeping.until is not None else None
-    return said.format(
-        node=of_savers(kept),
-        version="/".join(dict.fromkeys(words.version(each.version) for each in kept)),
-        names=lettering.shortened(
-            ", ".join(dict.fromkeys(name for each in kept for name in each.names)), 2 * LONGEST_NAME
-        ),
-        line=last.callsite.line if last is not None and last.callsite is not None else "?",
-    )
+    line = last.callsite.line if last is not None and last.callsite is not None else "?"
+    versions = "/".join(dict.fromkeys(words.version(each.version) for each in kept))
+    names = ", ".join(dict.fromkeys(name for each in kept for name in each.names))
+    shown = lettering.shortened(names, 2 * LONGEST_NAME)
+    return said.format(node=of_savers(kept), version=versions, names=shown, line=line)
 
 
 def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading) -> str:
