@@ -12,11 +12,11 @@ from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.record.outcomes import Agreement
+from inplace_magic.rerun.program import CallProgram, Program, unprinted
 from inplace_magic.watching.api import watch
 from inplace_magic.watching.on_copies import watched
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.program import Program
     from inplace_magic.rerun.run import Failure, Quiet, Runner
 
 LEAST_REPEATS = 5
@@ -59,8 +59,6 @@ def compare(
     Example:
         >>> inplace_magic.compare(block, twin, inputs=image)
     """
-    from inplace_magic.rerun.program import CallProgram
-
     args, kwargs = _arguments(inputs)
     with use_language(lang):
         names = _names((first, second))
@@ -104,7 +102,6 @@ def run_comparison(
         CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
-    from inplace_magic.rerun.program import unprinted
     from inplace_magic.rerun.run import Runner
 
     quiet = quiet or unprinted
@@ -126,12 +123,10 @@ def run_comparison(
 
 
 def _measured(runner: Runner, failure: Failure | None) -> Variant:
-    from inplace_magic.rerun.run import failure_text
-
     report = watched(runner, _observer(), backward=failure is not None and failure.backward)
     name = runner.program.name
     if failure is not None and not failure.backward:
-        return Variant(name, error=failure_text(failure), findings=tuple(report.hazards))
+        return Variant(name, error=str(failure), findings=tuple(report.hazards))
     counts = None
     fault = ""
     try:
@@ -143,7 +138,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     memory = [row for row in ledger.by_call if not row.workspace]
     return Variant(
         name,
-        error=failure_text(failure) if failure is not None else None,
+        error=str(failure) if failure is not None else None,
         in_backward=failure is not None,
         findings=tuple(report.hazards),
         parameters=counts.parameter_count if counts is not None else None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from inplace_magic.hazards.notes.memory import SAVED_NOTHING
+from inplace_magic.hazards.notes import SAVED_NOTHING
 from inplace_magic.language import _, listed, ngettext
 from inplace_magic.lessons.exercise import Feedback
 from inplace_magic.lessons.judging import (

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
-from inplace_magic.hazards.notes.memory import SAVED_NOTHING
+from inplace_magic.hazards.notes import SAVED_NOTHING
 from inplace_magic.language import _, ngettext
 from inplace_magic.lessons.exercise import Feedback, Happened
 from inplace_magic.lessons.judging import (

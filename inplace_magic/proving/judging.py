@@ -19,13 +19,11 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
 from inplace_magic.record.names import Holding
-from inplace_magic.record.outcomes import Agreement
+from inplace_magic.record.outcomes import Agreement, GradientError, Proof, Told, proof_of
 from inplace_magic.record.paths import before_last_step, without_keys
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
-from inplace_magic.rerun.run import failure_text
 from inplace_magic.source.hunks import moved, new_lines
 
 MOST_DIFFERENCES = 20
@@ -106,7 +104,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
             return proof_of("refuted", Told(words.HARM, (("code", f"`{code}`"),)))
     ran = bench.run(changes)
     if ran.failure is not None:
-        return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
+        return proof_of("refuted", words.with_error(words.RAISES, str(ran.failure)))
     return _Cured(ran, changes, together, _holder_without_the_write(report, hazard, patched, changes))
 
 

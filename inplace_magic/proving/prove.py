@@ -15,10 +15,9 @@ from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.judging import is_contradicted, is_worth_showing, judged, measured, says
-from inplace_magic.record.proofs import Told, proof_of
+from inplace_magic.record.outcomes import Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.guard import Repeated
-from inplace_magic.rerun.run import failure_text
 
 PROVABLE = ("error", "silent")
 """Severities of findings whose fixes are tried; for a warning, only its diff."""
@@ -119,7 +118,7 @@ def _same_again(bench: Bench, report: Report) -> None:
         CompareError: it ends differently than under the watch, so runs cannot judge a fix.
     """
     failure, before = bench.written.failure, report.trace.error
-    now = failure_text(failure) if failure is not None and not failure.backward else None
+    now = str(failure) if failure is not None and not failure.backward else None
     if _kind(now) != _kind(before):
         ends = words.RAISES_NOW if now is not None else words.ENDS_NOW
         raise CompareError(str(words.with_error(ends, now or before or "")))

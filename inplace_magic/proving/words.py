@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from inplace_magic.language import N_
-from inplace_magic.record.outcomes import Difference
-from inplace_magic.record.proofs import GradientError, Told
+from inplace_magic.record.outcomes import Difference, GradientError, Told
 
 PROVEN = N_("With this fix the program runs, and values and gradients are bit for bit those of your forward pass.")
 OTHER = N_("Some numbers differ: {name} is {new} instead of {old}, and {count} more.")

@@ -14,11 +14,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from inplace_magic.analysis.folding import folded
+from inplace_magic.analysis.folding import folded, with_initialisations_folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Hole
-from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext

@@ -180,7 +180,7 @@ class Reading:
         return self.trace.level != "writes"
 
     @property
-    def calls(self) -> dict[int, CallEvent]:
+    def calls(self) -> dict[int | None, CallEvent]:
         return self.story.calls
 
     @cached_property

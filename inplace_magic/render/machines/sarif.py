@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.hazards.pages import page_of
+from inplace_magic.hazards.all_rules import page_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.places import Callsite
 from inplace_magic.render.lettering import printable, shortened

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.hazards.pages import page_of
+from inplace_magic.hazards.all_rules import page_of
 from inplace_magic.language import LANGUAGES, N_, _, language, ngettext, sentences
 from inplace_magic.render import fixes, lettering, style, words
 from inplace_magic.render.excerpt import excerpts, listing
