@@ -193,7 +193,7 @@ class Reading:
 
     def written_as(self, tensor: TensorVertex) -> str | None:
         """What the line that wrote a version calls the tensor; None where no line did, or it has no name there."""
-        call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" and tensor.made_by is not None else None
+        call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" else None
         return self.story.bindings.written_as(call, tensor.tensor) if call is not None else None
 
     def title(self, tensor: TensorVertex) -> str:

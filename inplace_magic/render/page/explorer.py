@@ -127,7 +127,7 @@ def page_script() -> str:
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
     for tensor in drawing.graph.tensors:
-        maker = reading.calls.get(tensor.made_by) if tensor.made_by is not None else None
+        maker = reading.calls.get(tensor.made_by)
         about = about_tensor(tensor, maker, drawing, reading)
         at = sources.places(maker.callsite if maker is not None else None)
         yield tensor.key, _box(reading.title(tensor), about, at, -1 if tensor.made_by is None else tensor.made_by)

@@ -152,7 +152,7 @@ def _object(step: Step) -> str:
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Sequence[str]:
     facts = vertex.facts
-    maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    maker = reading.calls.get(vertex.made_by)
     place = reading.place(maker.callsite) if maker is not None else ""
     head = esc(reading.title(vertex)), esc(words.said(vertex.origin)), esc(place)
     if facts is None:

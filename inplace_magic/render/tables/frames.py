@@ -112,7 +112,7 @@ def _tensors(reading: Reading) -> list[Row]:
 
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Row:
-    call = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    call = reading.calls.get(vertex.made_by)
     facts = vertex.facts or TensorMetadata(vertex.tensor, vertex.version)
     effect = next((row for row in effects_of(call) if row.tensor == vertex.tensor), None) if call else None
     mutation = effect.mutation if effect is not None else None

@@ -57,9 +57,9 @@ def _line(row: LineMemory, reading: Reading) -> Row:
 def call_rows(reading: Reading) -> list[Row]:
     rows = []
     for entry in reading.ledger.by_call:
-        call = reading.calls.get(entry.call) if entry.call is not None else None
-        name = _about(entry) or (call.name if call is not None else "")
-        rows.append({**_billed(entry, reading), "name": name, "kind": call.kind if call is not None else ""})
+        call = reading.calls.get(entry.call)
+        name, kind = (call.name, call.kind) if call is not None else ("", "")
+        rows.append({**_billed(entry, reading), "name": _about(entry) or name, "kind": kind})
     return rows
 
 
@@ -68,7 +68,7 @@ def op_rows(reading: Reading) -> list[Row]:
     ops, rows = reading.trace.ops, []
     for entry in reading.ledger.ops:
         op = ops[entry.op] if entry.op is not None and 0 <= entry.op < len(ops) else None
-        call = reading.calls.get(entry.call) if entry.call is not None else None
+        call = reading.calls.get(entry.call)
         name = op.name if op is not None else f"{call.name} (no operator)" if call is not None else _(BEFORE)
         about = {"op": entry.op, "name": _(WORKSPACE) if entry.workspace else name}
         rows.append({**_billed(entry, reading), **about, "in_backward": op is not None and op.in_backward})
@@ -77,7 +77,7 @@ def op_rows(reading: Reading) -> list[Row]:
 
 def _billed(entry: Entry, reading: Reading) -> Row:
     """What the memory of a call and that of an operator say alike."""
-    call = reading.calls.get(entry.call) if entry.call is not None else None
+    call = reading.calls.get(entry.call)
     place = where(call.callsite if call is not None else None)
     return {"call": entry.call, **place, **_bytes(entry), "tensors": _made(entry, reading)}
 

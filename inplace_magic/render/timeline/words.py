@@ -70,7 +70,7 @@ def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
         "kept": _("{node} keeps {version} ({names}) to the end of the watch"),
         "unknown": _("{node} keeps {version} ({names}), until when is not known"),
     }[keeping.end]
-    last = reading.calls.get(keeping.until) if keeping.until is not None else None
+    last = reading.calls.get(keeping.until)
     line = last.callsite.line if last is not None and last.callsite is not None else "?"
     versions = "/".join(dict.fromkeys(words.version(each.version) for each in kept))
     names = ", ".join(dict.fromkeys(name for each in kept for name in each.names))
@@ -118,7 +118,7 @@ def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:
     """What stands beside a lane: its names, or what made it; whether these are names; and the facts under it."""
     stay = [name.name for name in lane.names if name.until is None]
     gone = [name for name in lane.names if name.until is not None]
-    maker = reading.calls.get(lane.first) if lane.first is not None else None
+    maker = reading.calls.get(lane.first)
     facts = [lane.key, *([words.bytes_of(lane.nbytes)] if lane.nbytes is not None else ())]
     if stay:
         return ", ".join(stay), True, facts
