@@ -61,7 +61,7 @@ def _stale(write: Written) -> Iterator[tuple[SavedTensor, CallEvent]]:
     counters = {mutation.counter for call in calls for mutation in call.mutations}
     for saved in story.trace.saved:
         node = story.nodes[saved.node]
-        call = story.calls.get(node.call) if node.call is not None else None
+        call = story.calls.get(node.call)
         if call is None or saved.counter not in counters or saved.version is None:
             continue
         let_go = node.ended is not None and node.ended <= wrote.index
@@ -77,8 +77,7 @@ def _replaced_or_written_unseen(write: Written) -> Iterator[tuple[SavedTensor, C
         return
     tensors = {meta.tensor for meta in wrote.inputs[:1]} if wrote.does("takes memory") else set()
     for saved in story.trace.saved:
-        made = story.nodes[saved.node].call
-        call = story.calls.get(made) if made is not None else None
+        call = story.calls.get(story.nodes[saved.node].call)
         if call is None or saved.storage is None:
             continue
         setters = story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ()

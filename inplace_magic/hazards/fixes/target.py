@@ -194,7 +194,7 @@ def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False)
     statement = listing.statement_at(site) if listing is not None and site is not None else None
     if site is None or listing is None or statement is None:
         return None
-    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    call = story.calls.get(hazard.call)
     if call is None or hazard.tensor is None:
         return Written(story, hazard, site, listing, statement, None, _path_of(statement))
     node = story.bindings.written_operand(call, hazard.tensor)
