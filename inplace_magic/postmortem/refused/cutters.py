@@ -43,7 +43,7 @@ class Cutter:
     """What it is done to."""
 
 
-def cutters(value: ast.expr) -> Iterator[Cutter]:
+def found_in(value: ast.expr) -> Iterator[Cutter]:
     """Yield what ends a graph in an expression, outer ones first."""
     for node in ast.walk(value):
         if isinstance(node, ast.Attribute) and node.attr in ("data", "grad") and isinstance(node.ctx, ast.Load):

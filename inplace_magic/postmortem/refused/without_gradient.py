@@ -19,16 +19,15 @@ from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of
 from inplace_magic.postmortem.reading import paths_in, value_of
-from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.cutters import cutters, switching_block
+from inplace_magic.postmortem.refused import cutters, words
 from inplace_magic.postmortem.refused.ended import cure_of, said_of
 from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in
-from inplace_magic.postmortem.refused.lines import argument, backward_call, roots_in, roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.lines import backward_call, roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.no_graph import Cut
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import argument, path_text
 
 
 def explain_unused(failure: Failure) -> Answer:
@@ -37,8 +36,7 @@ def explain_unused(failure: Failure) -> Answer:
     frame = len(failure.frames) - 1
     scopes = history.scopes(frame)
     roots = roots_in(history)
-    call = backward_call(history)
-    given = _listed(argument(call, 1, "inputs") if call is not None else None, scopes)
+    given = _listed(argument(backward_call(history), 1, "inputs"), scopes)
     outputs = [value for root in roots if is_tensor(value := value_of(root, scopes))]
     index = failure.match.groupdict().get("index")
     outside = [entry for entry in given if entry[1] is not None and not _is_behind(entry[1], outputs)]
@@ -229,10 +227,10 @@ def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
         for name, value, _how in step.bound:
             if value is None or led.isdisjoint(map(path_text, paths_in(value))):
                 continue
-            site, block = history.site(step), switching_block(step.around)
+            site, block = history.site(step), cutters.switching_block(step.around)
             ended = [
                 each
-                for each in cutters(value)
+                for each in cutters.found_in(value)
                 if led & {path_text(part) for node in each.inner for part in paths_in(node)}
             ]
             if block is not None:
