@@ -8,6 +8,7 @@ evaluated.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -254,6 +255,17 @@ def variables_bound(node: ast.AST | None) -> set[str]:
 def mentions(node: ast.AST | None, name: str) -> bool:
     """True if it names a variable."""
     return name in variables_in(node)
+
+
+def assignments(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield (target, value) of the assignments among some nodes, of an unpacking entry by entry."""
+    for node in nodes:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and (value := node.value) is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    yield from zip(target.elts, value.elts, strict=False)
+                else:
+                    yield from ((each, value) for each in getattr(target, "elts", [target]))
 
 
 def set_later(tree: ast.Module) -> frozenset[str]:

@@ -17,6 +17,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 
 from inplace_magic.analysis.naming.held import bindings_of
+from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import LocalName
@@ -59,8 +60,6 @@ class Bindings:
     """Tensors that a module's ``forward`` made."""
     _operands: dict[tuple[int, int], _Operand] = field(default_factory=dict, compare=False, repr=False)
     """What :meth:`written_operand` found, by call and tensor, and its text."""
-    _bound_by: dict[tuple[str, str], frozenset[int]] = field(default_factory=dict, compare=False, repr=False)
-    """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
     def from_trace(cls, trace: Trace, names: Mapping[int, list[str]], inner: Iterable[LocalName]) -> Bindings:
@@ -240,12 +239,10 @@ class Bindings:
             made = made.caller
         return True
 
+    @remembered
     def _ever_bound(self, function: str, name: str) -> frozenset[int]:
         """Return the tensors that assignments bound a name of a function to."""
-        key = function, name
-        if key not in self._bound_by:
-            self._bound_by[key] = frozenset(tensor for _, tensor in self.scopes.get(key, ()))
-        return self._bound_by[key]
+        return frozenset(tensor for _, tensor in self.scopes.get((function, name), ()))
 
     def _is_kept_aside(self, name: str, site: Callsite, tensor: int) -> bool:
         """True if a hook put a layer's output under this attribute: no line on the way to the write says the name, so

@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -41,7 +41,7 @@ def write_lost(story: Story) -> Iterator[Found]:
         copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
         message = _INTO_THE_NAMELESS if source is None else _INTO_ELEMENTS if made.does("picks") else ""
         words = {"copied": wording.code(copied), "tensor": f"`{source}`"}
-        yield Found({"line": call, "made": made}, mutation.tensor, copied or source, words, message=message)
+        yield Found({"line": call, "origin": made}, mutation.tensor, copied or source, words, message=message)
 
 
 _INTO_THE_NAMELESS = N_(
@@ -196,7 +196,6 @@ RULES = rules_of(
         "write-lost",
         "silent",
         write_lost,
-        Calls(origin="made"),
         message=N_(
             "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
             "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."

@@ -222,9 +222,8 @@ def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | Non
     reader = reading_place(step, carried)
     if reader is None or not reader.same_function(write.site) or reader.line >= write.site.line:
         return None
-    edits = cut_off(write.listing, write.statement, write.site, state_names(reader, carried), carried)
     sentence = _("Detach the state at the start of each pass: the step has replaced its values.")
-    return Fix(write.site, write.listing, edits, None, sentence) if edits else None
+    return cut_off(write.listing, write.statement, write.site, state_names(reader, carried), carried, sentence)
 
 
 def taken_after_the_write(write: Written) -> Fix | None:

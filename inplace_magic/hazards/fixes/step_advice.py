@@ -15,12 +15,12 @@ import ast
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.target import below
+from inplace_magic.hazards.fixes.target import Fix, below
 from inplace_magic.hazards.late_backward import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, Listing
+from inplace_magic.source.listing import Listing
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -98,9 +98,9 @@ def detached(names: list[str], carried: list[Carried]) -> str:
 
 
 def cut_off(
-    listing: Listing, used: ast.stmt, here: Callsite, names: list[str], carried: list[Carried]
-) -> tuple[Edit, ...]:
-    """``h, c = h.detach(), c.detach()`` below a statement of a loop; nothing where it is not plain that it can stand
+    listing: Listing, used: ast.stmt, here: Callsite, names: list[str], carried: list[Carried], sentence: str = ""
+) -> Fix | None:
+    """``h, c = h.detach(), c.detach()`` below a statement of a loop; None where it is not plain that it can stand
     there.
 
     Args:
@@ -109,12 +109,14 @@ def cut_off(
         here: its place.
         names: what a pass goes on from, as the loop calls it.
         carried: these tensors.
+        sentence: says what the change does.
     """
     loop = listing.loop_around(used)
     plain = isinstance(used, (ast.Expr, ast.Assign)) and listing.alone(used)
     if loop is None or not plain or not names or not all(_can_be_bound(name, here, loop) for name in names):
-        return ()
-    return (below(used, f"{listing.indent(used)}{detached(names, carried)}"),)
+        return None
+    edit = below(used, f"{listing.indent(used)}{detached(names, carried)}")
+    return Fix(here, listing, (edit,), None, sentence)
 
 
 def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:

@@ -10,7 +10,6 @@ from itertools import combinations, product
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
@@ -23,6 +22,8 @@ CODE = "results-share-memory"
 
 _MOST_NAMES = 8
 """Names of one tensor that are held against each other, the first ones."""
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)(\[\d+\])?")
+"""A tensor or one of a list of tensors: ``first``, ``grads_a[0]``."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,9 @@ def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Ke
     """The names of a tensor that these lines bind; not another function's, which may stand for another tensor here."""
     local = story.bindings.local
     here = [name for name in names if top.whose[2] == "<module>" or local.get((top.whose, name)) == tensor]
-    return [entry for root in _roots(here) if (entry := _kept(top, root)) is not None]
-
-
-def _roots(names: list[str]) -> list[str]:
-    """Return the variables that are a tensor or a list of tensors: ``first``, ``grads_a`` of ``grads_a[0]``."""
-    matches = (re.fullmatch(r"([A-Za-z_]\w*)(\[\d+\])?", name) for name in names)
-    return list(dict.fromkeys(match[1] for match in matches if match is not None))
+    matches = (_VARIABLE.fullmatch(name) for name in here)
+    roots = dict.fromkeys(match[1] for match in matches if match is not None)
+    return [entry for root in roots if (entry := _kept(top, root)) is not None]
 
 
 def _kept(top: Top, name: str) -> _Kept | None:
@@ -132,7 +129,7 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
 
 def first_one_copied(write: Written) -> Fix | None:
     """``first = torch.mm(a, b, out=buffer).clone()``, ``raw = [p.grad.clone() for p in …]``."""
-    listing, story = write.listing, write.story
+    story = write.story
     names = story.names.get(write.hazard.tensor or -1, [])
     both = ((top, top.place(write.hazard.read), top.place(write.site)) for top in reversed(story.tops))
     top, read, wrote = next((found for found in both if all(found)), (None, None, None))
@@ -144,7 +141,7 @@ def first_one_copied(write: Written) -> Fix | None:
     if len(earlier) != 1:
         return None
     value = earlier[0].statement.value
-    return copied(write, listing, value.elt if isinstance(value, ast.ListComp) else value)
+    return write.copied(value.elt if isinstance(value, ast.ListComp) else value)
 
 
 RULES = rules_of(
