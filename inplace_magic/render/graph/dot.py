@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from inplace_magic.analysis.opening import LIMIT
-from inplace_magic.analysis.tree.overview import whole_modules
+from inplace_magic.analysis.opening import LIMIT, whole_modules
 from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.needed import needed
