@@ -93,11 +93,6 @@ def switching_block(around: tuple[ast.AST, ...]) -> ast.With | ast.AsyncWith | N
     return found[0] if found is not None and not found[1] else None
 
 
-def switching_decorator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
-    """Return the decorator that switches recording off in a function."""
-    return next((each for each in function.decorator_list if switches_off(each)), None)
-
-
 def switches_off(node: ast.expr) -> bool:
     """True if it is ``torch.no_grad()``, ``torch.inference_mode()`` or ``torch.set_grad_enabled(False)``."""
     name = _name(node)

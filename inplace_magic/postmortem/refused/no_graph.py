@@ -174,7 +174,7 @@ class Search:
         return hit
 
     def _decorated(self, function: Function, filename: str, caller: Callsite | None) -> Cut | None:
-        decorator = cutters.switching_decorator(function.node)
+        decorator = next(filter(cutters.switches_off, function.node.decorator_list), None)
         if decorator is None:
             return None
         code = ast.unparse(decorator)

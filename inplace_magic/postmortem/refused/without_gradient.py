@@ -20,7 +20,7 @@ from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of
 from inplace_magic.postmortem.reading import paths_in, value_of
 from inplace_magic.postmortem.refused import cutters, words
-from inplace_magic.postmortem.refused.ended import cure_of, said_of
+from inplace_magic.postmortem.refused.ended import CURES, SAID, of_the_first
 from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in
 from inplace_magic.postmortem.refused.lines import backward_call, roots_in, roots_of_call, runs_backward
@@ -186,9 +186,9 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
         _("No graph leads from {result} back to {tensor}.").format(
             result=words.called(roots[0]), tensor=words.tensor(path)
         ),
-        said_of(cuts[0]) if cuts else "",
+        of_the_first(cuts, SAID),
     )
-    fix = cure_of(cuts[0]) if cuts else _("Compute the loss from {tensor}.").format(tensor=words.tensor(path))
+    fix = of_the_first(cuts, CURES) or _("Compute the loss from {tensor}.").format(tensor=words.tensor(path))
     return _answer(history, path, text, fix, *(cut.site for cut in cuts))
 
 
