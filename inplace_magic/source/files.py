@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
-from inplace_magic.source.versions import Loads, Position, Twin, explains, positions, twin_of
+from inplace_magic.source.versions import Position, Twin, explains, names_stand_in, positions, twin_of
 
 
 @dataclass(eq=False)
@@ -46,7 +46,6 @@ class Files:
         self.known: dict[str, File] = {}
         self._codes: dict[int, tuple[CodeType, Twin | None]] = {}
         self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
-        self._loads = Loads()
 
     def file(self, filename: str) -> File:
         """Return a file, added on first sight."""
@@ -95,7 +94,7 @@ class Files:
         line, _, column, _ = self.position(code, lasti)
 
         def stands(text: Text) -> Twin | None:
-            there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
+            there = not line or names_stand_in(text, code, line, column)  # nothing is quoted from no line
             return Twin(text, code) if there else None
 
         found = self._match(stands, file, code)

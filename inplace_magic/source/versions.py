@@ -18,6 +18,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, SimpleNamespace
 from typing import Any
 
@@ -185,56 +186,50 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) if isinstance(one, frozenset) else repr(one) == repr(other)  # 0.0 is not -0.0
 
 
-class Loads:
-    """The names that code objects load."""
+def names_stand_in(text: Text, code: CodeType, line: int, column: int | None) -> bool:
+    """True if the names that the statement at a place loads stand in a text where its instructions say."""
+    statement = innermost(text.statements_on(line), line, column)
+    first = last = line
+    loose: frozenset[str] = frozenset()
+    if statement is not None:
+        inner = next(statements_inside(statement), None)
+        first = statement.lineno
+        last = max(first, inner.lineno - 1) if inner is not None else statement.end_lineno or first
+        loose = _names_without_a_place(statement)
+    words = " ".join(text.lines[first - 1 : last])
+    loaded = _loaded(code)
+    known = statement is not None
+    for at in range(first, last + 1):
+        for name, exactly, (_line, end_line, begin, end) in loaded.get(at, ()):
+            if name in loose:
+                continue
+            known = True
+            if not exactly or end_line is None or begin is None or end is None:
+                there = isinstance(statement, ast.Assert) or name in words
+            else:
+                text_there = segment(text.lines, at, end_line, begin, end)
+                mangled = text_there.startswith("__") and name.startswith("_") and name.endswith(text_there)
+                there = text_there == name or mangled
+            if not there:
+                return False
+    return known
 
-    def __init__(self) -> None:
-        self._by_line: dict[int, tuple[CodeType, dict[int, list[tuple[str, bool, Position]]]]] = {}
 
-    def stand_in(self, text: Text, code: CodeType, line: int, column: int | None) -> bool:
-        """True if the names that the statement at a place loads stand in a text where its instructions say."""
-        statement = innermost(text.statements_on(line), line, column)
-        first = last = line
-        loose: frozenset[str] = frozenset()
-        if statement is not None:
-            inner = next(statements_inside(statement), None)
-            first = statement.lineno
-            last = max(first, inner.lineno - 1) if inner is not None else statement.end_lineno or first
-            loose = _names_without_a_place(statement)
-        words = " ".join(text.lines[first - 1 : last])
-        loaded = self._loaded(code)
-        known = statement is not None
-        for at in range(first, last + 1):
-            for name, exactly, (_line, end_line, begin, end) in loaded.get(at, ()):
-                if name in loose:
-                    continue
-                known = True
-                if not exactly or end_line is None or begin is None or end is None:
-                    there = isinstance(statement, ast.Assert) or name in words
-                else:
-                    text_there = segment(text.lines, at, end_line, begin, end)
-                    mangled = text_there.startswith("__") and name.startswith("_") and name.endswith(text_there)
-                    there = text_there == name or mangled
-                if not there:
-                    return False
-        return known
-
-    def _loaded(self, code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
-        """Return, by line, each name with its position, and whether the position is its own."""
-        if id(code) not in self._by_line:
-            found: dict[int, list[tuple[str, bool, Position]]] = {}
-            known = positions(code)
-            for instruction in dis.get_instructions(code):
-                verb, _, what = instruction.opname.partition("_")
-                name = instruction.argval
-                plain = what in _NAMED
-                if verb != "LOAD" or not (plain or what in _ATTRIBUTES) or not isinstance(name, str):
-                    continue
-                position = known[instruction.offset // 2]
-                if position[0] is not None and not name.startswith(("@", ".", "__")):  # pytest's, Python's own
-                    found.setdefault(position[0], []).append((name, plain, position))
-            self._by_line[id(code)] = code, found
-        return self._by_line[id(code)][1]
+@lru_cache(maxsize=64)
+def _loaded(code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
+    """Return, by line, each name that a code object loads, with its position, and whether the position is its own."""
+    found: dict[int, list[tuple[str, bool, Position]]] = {}
+    known = positions(code)
+    for instruction in dis.get_instructions(code):
+        verb, _, what = instruction.opname.partition("_")
+        name = instruction.argval
+        plain = what in _NAMED
+        if verb != "LOAD" or not (plain or what in _ATTRIBUTES) or not isinstance(name, str):
+            continue
+        position = known[instruction.offset // 2]
+        if position[0] is not None and not name.startswith(("@", ".", "__")):  # pytest's, Python's own
+            found.setdefault(position[0], []).append((name, plain, position))
+    return found
 
 
 _NAMED = frozenset(("NAME", "GLOBAL", "FAST", "DEREF", "CLASSDEREF", "FAST_CHECK", "FAST_BORROW"))

@@ -11,7 +11,7 @@ import pytest
 
 from inplace_magic.source.places import Sources
 from inplace_magic.source.text import Text
-from inplace_magic.source.versions import Loads, twin_of
+from inplace_magic.source.versions import names_stand_in, twin_of
 
 TEXT = '''\
 from __future__ import annotations
@@ -117,9 +117,9 @@ def test_statements_outside_of_functions_are_known_by_the_names_that_they_load()
     source = 'import torch\nx = torch.ones(3)\nprint(f"""{x}\n {x.sum():.3f}""")\nfor row in (x, x):\n    row *= 2\n'
     code, text = compile(source, "script.py", "exec", dont_inherit=True), text_of(source)
     for line in range(1, 7):
-        assert Loads().stand_in(text, code, line, None), line
+        assert names_stand_in(text, code, line, None), line
     for old, new in (("row *= 2", "SCALE = 2"), ("row *= 2", "# scale"), ("row *= 2", "col *= 2")):
-        assert not Loads().stand_in(text_of(source.replace(old, new)), code, 6, None)
+        assert not names_stand_in(text_of(source.replace(old, new)), code, 6, None)
 
 
 def test_a_function_whose_assertions_pytest_rewrote_keeps_its_text() -> None:
