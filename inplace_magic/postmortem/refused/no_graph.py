@@ -17,7 +17,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, NoneType
 
 import torch
 
@@ -33,6 +33,7 @@ from inplace_magic.source.text import Function, FunctionNode
 _MOST_LOOKS = 300
 _MOST_DEPTH = 12
 _MOST_NAMES = 4
+_NO_TENSORS = (ModuleType, FunctionType, type, torch.nn.Module, NoneType, str, bool)
 
 
 def _arguments_of(function: FunctionNode, call: ast.Call, here: Sight) -> dict[str, object]:
@@ -186,11 +187,8 @@ class Search:
         hit = False
         for node in paths_in(value):
             path, known = path_text(node), here.value(node)
-            if path is None or is_a(known, (ModuleType, FunctionType, type)) or is_module(known):
-                continue
-            if known is None or is_a(known, (str, bool)):
-                continue
-            hit = self._behind(path, here, depth) or hit
+            if path is not None and not is_a(known, _NO_TENSORS):
+                hit = self._behind(path, here, depth) or hit
         if not hit and here.step is not None and isinstance(value, ast.Call) and path_text(value.func) is not None:
             self._add("never", here, name, ast.unparse(value), sure=False)
             return True
