@@ -39,6 +39,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     else:
         by_version = _("No name in sight leads to a tensor at version {found} that the text writes.")
     spots = list(map(words.spot, sites[:3]))
+    fix = _("Let {line} give a new tensor, or write into a copy: `{name}.clone()`.")
     return words.answer(
         failure,
         _("A tensor that autograd saved for backward was overwritten before backward used it."),
@@ -48,11 +49,7 @@ def explain_overwritten(failure: Failure) -> Answer:
         name=name,
         expected_version=expected,
         found_version=found,
-        fix=_("Let {line} give a new tensor, or write into a copy: `{name}.clone()`.").format(
-            line=words.line_of(sites[0]), name=name or "…"
-        )
-        if sites
-        else None,
+        fix=fix.format(line=words.line_of(sites[0]), name=name or "…") if sites else None,
     )
 
 
@@ -75,6 +72,7 @@ def explain_leaf(failure: Failure) -> Answer:
     path = _named(history, failure.match["tensor"])
     made = history.binding(path, frame) if path is not None else None
     is_update = lines.reads_a_gradient(failure) or (path is not None and "." in path)
+    fix = _(words.UPDATE if is_update else words.LEAF_FIX)
     return words.answer(
         failure,
         _(words.LEAF_WRITTEN).format(line=words.spot(failure.place), tensor=words.tensor(path)),
@@ -83,9 +81,7 @@ def explain_leaf(failure: Failure) -> Answer:
         sites=[failure.place],
         certain=failure.place is not None,
         name=path,
-        fix=_(words.UPDATE if is_update else words.LEAF_FIX).format(
-            line=words.line_of(failure.place), name=path or _("it")
-        ),
+        fix=fix.format(line=words.line_of(failure.place), name=path or _("it")),
     )
 
 

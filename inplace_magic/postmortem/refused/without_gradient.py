@@ -46,22 +46,18 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    text = words.not_behind(failure, path, roots)
-    if again is not None:
-        said_so = (
-            _("{line} bound `{name}` to another tensor after {result} was computed.")
-            if len(list(bindings_in(history.steps(frame), again.path, frame))) > 1
-            else _("{line} made `{name}` after {result} was computed.")
-        )
-        told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
-        fix = _(
-            "Keep the tensor that the result was computed from under its own name: bind {line} to another one."
-        ).format(line=words.line_of(site))
+    if again is None:
+        said, fix = failure.why, _(words.USE_IT).format(name=words.tensor(path))
     else:
-        told, fix = failure.why, _(words.USE_IT).format(name=words.tensor(path))
-    return words.answer(
-        failure, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
-    )
+        said = _("{line} made `{name}` after {result} was computed.")
+        if len(list(bindings_in(history.steps(frame), again.path, frame))) > 1:
+            said = _("{line} bound `{name}` to another tensor after {result} was computed.")
+        said = said.format(line=words.spot(site), name=path, result=words.tensor(root))
+        fix = _("Keep the tensor that the result was computed from under its own name: bind {line} to another one.")
+        fix = fix.format(line=words.line_of(site))
+    certain = len(outside) == 1 and site is not None
+    text = words.not_behind(failure, path, roots)
+    return words.answer(failure, text, said, sites=[site], certain=certain, name=path, fix=fix)
 
 
 def _listed(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]]:
@@ -132,32 +128,21 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
     """What is said of a result, and of a tensor that does not require grad; the line that made it."""
     made = history.binding(path, frame)
     site = history.site(made.step) if made is not None else None
-    line, name = words.spot(site), words.tensor(path)
     value = made.value if made is not None else None
     if value is not None and path in map(path_text, paths_in(value)):  # `w = w - lr * w.grad`
-        return (
-            _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.").format(
-                line=line, tensor=name
-            ),
-            _("Change the values of the leaf instead: `with torch.no_grad():` and `{name} -= …`.").format(name=path),
-            site,
+        said = _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.")
+        fix = _("Change the values of the leaf instead: `with torch.no_grad():` and `{name} -= …`.")
+    elif tracked(tensor):
+        said = _("{tensor} is the result of an operation, and backward keeps gradients at leaves alone.")
+        fix = _(
+            "Make it the leaf, `{name} = {name}.detach().requires_grad_()`, or call `{name}.retain_grad()` before "
+            "backward."
         )
-    if tracked(tensor):
-        return (
-            _("{tensor} is the result of an operation, and backward keeps gradients at leaves alone.").format(
-                tensor=name
-            ),
-            _(
-                "Make it the leaf, `{name} = {name}.detach().requires_grad_()`, or call `{name}.retain_grad()` before "
-                "backward."
-            ).format(name=path),
-            site,
-        )
-    return (
-        _("{tensor} does not require grad, so backward computes no gradient for it.").format(tensor=name),
-        _("Set `requires_grad=True` where {tensor} is made, before anything is computed from it.").format(tensor=name),
-        site,
-    )
+    else:
+        said = _("{tensor} does not require grad, so backward computes no gradient for it.")
+        fix = _("Set `requires_grad=True` where {tensor} is made, before anything is computed from it.")
+    told = {"line": words.spot(site), "tensor": words.tensor(path), "name": path}
+    return said.format(**told), fix.format(**told), site
 
 
 def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer | None:
