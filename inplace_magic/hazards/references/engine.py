@@ -115,15 +115,9 @@ def gone_stale(
                 break
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A line has written some elements for a second holder, on top of what it had left for the first."""
-
-    call: CallEvent
-    site: Callsite
-    tensor: int
-    before: Callsite
-    """Where it wrote them for the first one."""
+Again = tuple[CallEvent, Callsite, int, Callsite]
+"""The call by which a line has written some elements for a second holder, on top of what it had left for the first one;
+its place, the written tensor, and the place of the write for the first one."""
 
 
 def written_again(story: Story, writes: Iterable[tuple[CallEvent, Mutation, Hashable]]) -> Iterator[Again]:
@@ -142,7 +136,7 @@ def written_again(story: Story, writes: Iterable[tuple[CallEvent, Mutation, Hash
         before, place = first.setdefault((*line_key(site), *elements), (holder, site))
         if before != holder:
             told.add((site, *elements))
-            yield Again(call, site, mutation.tensor, place)
+            yield call, site, mutation.tensor, place
 
 
 def written_for_two(story: Story) -> Iterator[Again]:

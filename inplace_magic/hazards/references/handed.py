@@ -130,7 +130,7 @@ def argument_of(handed: Handed) -> str | None:
 
 def is_called_alone(caller: Callsite) -> bool:
     """True if the function was called as a statement of its own."""
-    return bool(caller.expression) and caller.expression == caller.statement
+    return caller.expression == caller.statement and isinstance(expressions.parse(caller.statement), ast.expr)
 
 
 def is_measured(handed: Handed) -> bool:
