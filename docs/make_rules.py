@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # the package beside this file, whichever is installed
 
 from inplace_magic.hazards import RULES  # noqa: E402
+from inplace_magic.hazards.all_rules import page_of  # noqa: E402
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE  # noqa: E402
-from inplace_magic.hazards.pages import page_of  # noqa: E402
 from inplace_magic.hazards.rule import Rule as FromCode  # noqa: E402
 
 SEVERITIES = {
@@ -35,8 +35,6 @@ _MEANING = re.compile(r"^\* ``([a-z-]+)``: (.+(?:\n  .+)*)", re.MULTILINE)
 class Rule:
     """One rule, read from its source."""
 
-    module: str
-    folder: str
     codes: tuple[str, ...]
     """The codes of its findings, in the order of the file."""
     severity: str
@@ -75,9 +73,8 @@ def rules() -> list[Rule]:
 
 
 def _read(rule: FromCode) -> Rule:
-    folder, _dot, module = rule.module.removeprefix("inplace_magic.hazards.").replace(".", "/").rpartition("/")
     codes = tuple(rule.cures)
-    return Rule(module, folder, codes, rule.severity, page_of(codes[0]) or "", rule.name)
+    return Rule(codes, rule.severity, page_of(codes[0]) or "", rule.name)
 
 
 def page(rule: Rule) -> str:

@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hazards.running import module_of
 from scripts import ROOT, script
 
 from inplace_magic.hazards import RULES, SEVERITIES
+from inplace_magic.hazards.rule import Rule
 from inplace_magic.magics.extension import MAGICS
 
 DOCS = ROOT / "docs"
@@ -89,9 +91,9 @@ def test_a_page_has_a_bad_and_a_good_program_that_are_python(rule: object) -> No
         ast.parse(program[1])
 
 
-@pytest.mark.parametrize("rule", RULE_PAGES, ids=lambda rule: rule.name)
-def test_a_rule_has_tests(rule: object) -> None:
-    module, name = rule.module, rule.name  # type: ignore[attr-defined]  # as above
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_rule_has_tests(rule: Rule) -> None:
+    module, name = module_of(rule).rpartition(".")[2], rule.name
     tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "hazards").glob("test_*.py")]
     wanted = re.compile(rf"\bimport\b(.*|\s*\([^)]*)\b{module}\b|\"{name}\"")
     assert any(wanted.search(text) for text in tests)

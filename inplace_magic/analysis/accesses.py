@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import overload
 
 from inplace_magic.analysis.overlap import reach_of_write
+from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, ForeignWrite, Mutation, Region
 from inplace_magic.record.filled import filled
@@ -101,45 +102,29 @@ class Accesses(SortedCalls):
         written = ((call, mutation) for call in self.in_place for mutation in call.mutations)
         return grouped((write[1].storage, write) for write in written if write[1].storage is not None)
 
-    def wrote(self, call: int, storage: int) -> bool:
-        """True if a call wrote a memory."""
-        writes = self.writes_to_storage.get(storage, [])
-        position = bisect_left(writes, call, key=_call_index)
-        return position < len(writes) and writes[position][0].index == call
-
     @cached_property
     def written_within_backward(self) -> set[int]:
         """Storages written from inside another call: by a hook or a custom ``backward``."""
         return {s for s, writes in self.writes_to_storage.items() if any(call.parent is not None for call, _ in writes)}
 
     def silent_writes(self, saved: SavedTensor, since: int) -> Iterator[tuple[CallEvent, Mutation]]:
-        """Yield the writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those
+        """Return the writes to the memory of a saved tensor, after call `since`, that its saver cannot notice: those
         that moved no version of it; all of them where nobody compares versions. Of one that may have been skipped
         nobody knows."""
-        if saved.storage is None or saved.storage not in self.writes_to_storage:
-            return
-        key = saved.storage, saved.counter, saved.guarded
-        if key not in self._silent:
-            self._silent[key] = [
-                (call, mutation)
-                for call, mutation in self.writes_to_storage[saved.storage]
-                if mutation.certain
-                and (
-                    not saved.guarded
-                    or (
-                        mutation.version_before == mutation.version_after
-                        if mutation.counter == saved.counter
-                        else saved.counter is not None
-                    )
-                )
-            ]
-        writes = self._silent[key]
-        for position in range(bisect_right(writes, since, key=_call_index), len(writes)):
-            yield writes[position]
+        writes = self._silent_writes(saved.storage, saved.counter, saved.guarded)
+        return map(writes.__getitem__, range(bisect_right(writes, since, key=_call_index), len(writes)))
 
-    @cached_property
-    def _silent(self) -> dict[tuple[int, int | None, bool], list[tuple[CallEvent, Mutation]]]:
-        return {}
+    @remembered
+    def _silent_writes(
+        self, storage: int | None, counter: int | None, guarded: bool
+    ) -> list[tuple[CallEvent, Mutation]]:
+        found = []
+        for call, mutation in self.writes_to_storage.get(storage, ()) if storage is not None else ():
+            moved_none = mutation.version_before == mutation.version_after
+            unnoticed = moved_none if mutation.counter == counter else counter is not None
+            if mutation.certain and (unnoticed or not guarded):
+                found.append((call, mutation))
+        return found
 
     @cached_property
     def writes_to_tensor(self) -> dict[int, list[tuple[CallEvent, Mutation]]]:

@@ -10,6 +10,7 @@ from itertools import chain
 from operator import attrgetter
 
 from inplace_magic.analysis.accesses import Accesses
+from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.autograd import AutogradNode, Backward
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -22,11 +23,13 @@ class Backwards(Accesses):
     """The nodes of a trace and the backwards through them, indexed; each index is made when it is first asked for."""
 
     @cached_property
-    def calls(self) -> dict[int, CallEvent]:
+    def calls(self) -> dict[int | None, CallEvent]:
+        """By index; none by None, so that an unknown one may be asked for."""
         return {call.index: call for call in self.trace.calls}
 
     @cached_property
-    def nodes(self) -> dict[int, AutogradNode]:
+    def nodes(self) -> dict[int | None, AutogradNode]:
+        """By number, or None, as :attr:`calls`."""
         return {node.node: node for node in self.trace.nodes}
 
     @cached_property
@@ -34,8 +37,8 @@ class Backwards(Accesses):
         return {backward.call: backward for backward in self.trace.backwards}
 
     @cached_property
-    def observations(self) -> dict[int, TensorMetadata]:
-        """The last observation of every tensor."""
+    def observations(self) -> dict[int | None, TensorMetadata]:
+        """The last observation of every tensor; none of None."""
         groups = [group for call in self.trace.calls for group in (call.inputs, call.outputs, call.mutated)]
         met = [*chain.from_iterable(groups)]
         return dict(zip(map(_TENSOR, met), met, strict=True))
@@ -51,20 +54,13 @@ class Backwards(Accesses):
         known = (root for root in roots if root in nodes)
         return _closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
 
+    def reached_by(self, backward: int) -> set[int]:
+        """Return the nodes that a backward can come to from its roots; none of any other call."""
+        return self.reached(self.backwards[backward].roots) if backward in self.backwards else set()
+
     def descendants(self, nodes: set[int]) -> set[int]:
         """Return the nodes from which backward comes to one of `nodes`, themselves included."""
         return _closure(nodes, lambda number: self.users.get(number, ()))
-
-    def leading_to(self, tensors: set[int], among: set[int]) -> set[int]:
-        """Return the nodes from which backward comes to one of some tensors.
-
-        Args:
-            among: nodes to look at, and all that backward comes to from them. A parameter has users in every graph of a
-                long run; the walk goes through those of one.
-        """
-        goals = [node for tensor in tensors for node in self._nodes_of.get(tensor, ())]
-        users = grouped((behind, number) for number in among for behind in self.nodes[number].next)
-        return _closure(goals, lambda number: users.get(number, ())) & among
 
     @cached_property
     def _nodes_of(self) -> dict[int, list[int]]:
@@ -81,26 +77,23 @@ class Backwards(Accesses):
         made = ((index, self.calls.get(index)) for index in self.backwards)
         return sorted(index for index, call in made if call is not None and call.error is None)
 
+    @remembered
     def went_through(self, backward: int | None) -> set[int]:
         """Return the nodes that a successful backward went through; none of any other call. With ``inputs=`` only what
         leads to them counts. Each is walked when it is first asked about, as few of a loop's thousands are."""
-        if backward is None or backward not in self.backwards:
-            return set()
-        if backward not in self._went_through:
-            call = self.calls.get(backward)
-            succeeded = call is not None and call.error is None
-            self._went_through[backward] = self.would_go_through(backward) if succeeded else set()
-        return self._went_through[backward]
+        call = self.calls.get(backward) if backward in self.backwards else None
+        return self.would_go_through(call.index) if call is not None and call.error is None else set()
 
     def would_go_through(self, backward: int) -> set[int]:
-        """Return the nodes that a backward can come to, one that failed as well."""
+        """Return the nodes that a backward can come to, one that failed as well. With ``inputs=`` the walk goes on from
+        those, through the nodes of this graph alone: a parameter has users in every graph of a long run."""
         asked = self.backwards[backward]
         nodes = self.reached(asked.roots)
-        return nodes if asked.inputs is None else self.leading_to(set(asked.inputs), nodes)
-
-    @cached_property
-    def _went_through(self) -> dict[int, set[int]]:
-        return {}
+        if asked.inputs is None:
+            return nodes
+        goals = [node for tensor in asked.inputs for node in self._nodes_of.get(tensor, ())]
+        users = grouped((behind, number) for number in nodes for behind in self.nodes[number].next)
+        return _closure(goals, lambda number: users.get(number, ())) & nodes
 
     @cached_property
     def ran_through(self) -> dict[int, list[int]]:
@@ -138,9 +131,7 @@ class Backwards(Accesses):
         walk goes up, and what it learns of the nodes on its way serves the next one: of a long graph, each node is
         visited once.
         """
-        if ran not in self._another:
-            self._another[ran] = set().union(*(self.went_through(index) for index in ran)), {}
-        used, known = self._another[ran]
+        used, known = self._another(ran)
         came_from: dict[int, int | None] = {start: None}
         todo = [start]
         while todo:
@@ -161,9 +152,10 @@ class Backwards(Accesses):
         known.update(dict.fromkeys(came_from, False))
         return False
 
-    @cached_property
-    def _another(self) -> dict[tuple[int, ...], tuple[set[int], dict[int, bool]]]:
-        return {}
+    @remembered
+    def _another(self, ran: tuple[int, ...]) -> tuple[set[int], dict[int, bool]]:
+        """Return the nodes that some backwards used, and what is known of others by then."""
+        return set().union(*map(self.went_through, ran)), {}
 
     def has_live_scalar(self, node: AutogradNode) -> bool:
         """True if a single number, such as a loss, that was computed by way of `node` is still alive."""

@@ -74,12 +74,10 @@ def chunked(parts: Sequence[Branch]) -> list[Branch]:
 
 def lines_of(branch: Branch) -> tuple[int, int] | None:
     """First and last line, where all calls lie in one function."""
-    sites = [call.site for call in branch.calls]
-    if any(site is None for site in sites):
-        return None
-    places = {site.whose for site in sites if site is not None}
-    lines = [site.line for site in sites if site is not None]
-    return (min(lines), max(lines)) if len(places) == 1 and min(lines) > 0 else None
+    sites = [call.site for call in branch.calls if call.site is not None]
+    lines, one_place = [site.line for site in sites], len({site.whose for site in sites}) == 1
+    known = len(sites) == len(branch.calls) and one_place and min(lines) > 0
+    return (min(lines), max(lines)) if known else None
 
 
 class _Way(NamedTuple):
@@ -89,13 +87,11 @@ class _Way(NamedTuple):
 
 
 def _way_to(call: CallVertex) -> _Way:
-    frames = list(reversed(call.site.chain)) if call.site is not None else []
-    way: list[tuple[Step, Callsite | None]] = []
-    numbers: list[int | None] = []
+    way: list[tuple[Step, Callsite | None, int | None]] = []
     modules = list(enumerate(call.modules))
     column: tuple[int | None, int | None] = (None, None)
     above: Callsite | None = None
-    for frame in reversed(frames):
+    for frame in call.site.chain if call.site is not None else ():
         *_, owner, function = ("", *frame.function.split("."))
         if above is not None and function.startswith("<"):
             continue  # a comprehension or lambda: no run of its own to the reader
@@ -108,23 +104,18 @@ def _way_to(call: CallVertex) -> _Way:
                     if module == owner:
                         break
                     # Of a library, such as Sequential, between two of the user's frames.
-                    way.append((Step("run", module, column=column), above))
-                    numbers.append(number)
+                    way.append((Step("run", module, column=column), above, number))
                     number, column = None, (None, None)
-            way.append((Step("run", function, column=column), above))
-            numbers.append(number)
-        way.append((Step("line", "", frame.line, (frame.cell, frame.file)), frame))
-        numbers.append(None)
+            way.append((Step("run", function, column=column), above, number))
+        way.append((Step("line", "", frame.line, (frame.cell, frame.file)), frame, None))
         above, column = frame, (frame.column, frame.end_column)
     for number, module in modules:
-        way.append((Step("run", module, column=column), above))
-        numbers.append(number)
+        way.append((Step("run", module, column=column), above, number))
         column = (None, None)
-    way.append((Step("call", call.name, column=column), call.site))
-    numbers.append(None)
+    way.append((Step("call", call.name, column=column), call.site, None))
     if len(way) > DEEPEST:
-        return _Way([*way[:DEEPEST], way[-1]], [*numbers[:DEEPEST], None])
-    return _Way(way, numbers)
+        way = [*way[:DEEPEST], way[-1]]
+    return _Way([(step, site) for step, site, _number in way], [number for _step, _site, number in way])
 
 
 def _branches(placed: list[Placed], depth: int, alike: Alike, known: bool = False) -> tuple[Branch, ...]:

@@ -1,11 +1,17 @@
 """A large graph with one box for each part that is not opened, and frames around those that are.
 
 What is open: :mod:`inplace_magic.analysis.opening`. Arrows that led into a closed part lead to its box.
+
+Of any graph, the tensors of a new module and the calls that filled them are one box. ``conv = nn.Conv2d(3, 8, 3)``
+makes two tensors, two parameters on their memory, and writes each of them once: eight boxes, two of them marked as
+mutated in place, for a line in which the reader wrote nothing. What a finding is about is never folded here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import attrgetter
 
 from inplace_magic.analysis.call_tree import layers_path, lines_of
@@ -13,7 +19,8 @@ from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, CallGroups, Cut
 from inplace_magic.analysis.tree.branches import Branch, are_layers, module_path, passes_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Frame, has_hole
-from inplace_magic.analysis.vertices import Edge
+from inplace_magic.analysis.tree.module_names import steps_of
+from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.record.grouped import grouped
 
 _key = attrgetter("key")
@@ -57,12 +64,7 @@ class _Folding:
                 edges[edge] = None
             elif kind == "data":
                 edges[Edge(source, target, kind, name)] = None
-        shown = AutogradGraph(
-            tuple(vertex for vertex in self.graph.tensors if vertex.key not in inside),
-            tuple(call for call in self.graph.calls if call.key not in inside),
-            tuple(edges),
-            self.graph.unplaced,
-        )
+        shown = self.graph.without(inside, edges)
         members = grouped((fold, key) for key, fold in inside.items())
         folds = tuple(self._fold(branch, members[branch.key], leaves.get(branch.key, {}), used) for branch in closed)
         return FoldedGraph(shown, folds, tuple(self._frame(branch, inside) for branch in frames), self.cut.whole)
@@ -120,15 +122,15 @@ class _Folding:
         parts = self.cut.shown(branch) or []
         members = [key for part in parts for key in self._drawn(part)]
         return Frame(
-            branch.key,
-            branch.step.name if branch.step.kind == "run" else "",
-            module_path(branch),
-            passes_of(branch.parts) if branch.kind == "loop" else 1,
-            sum(part.key not in self.cut.more for part in parts),
-            tuple(key for key in members if key not in inside),
-            branch.site,
-            lines_of(branch),
-            self._is_partial(branch),
+            key=branch.key,
+            name=branch.step.name if branch.step.kind == "run" else "",
+            path=module_path(branch),
+            passes=passes_of(branch.parts) if branch.kind == "loop" else 1,
+            shown=sum(part.key not in self.cut.more for part in parts),
+            members=tuple(key for key in members if key not in inside),
+            site=branch.site,
+            lines=lines_of(branch),
+            partial=self._is_partial(branch),
         )
 
     def _is_partial(self, branch: Branch) -> bool:
@@ -144,3 +146,100 @@ class _Folding:
         if shown is None or self.cut.is_framed(branch):
             return [branch.key]
         return [key for part in shown for key in self._drawn(part)]
+
+
+@dataclass(slots=True)
+class _Filled:
+    """What one module's line made."""
+
+    calls: dict[str, CallVertex] = field(default_factory=dict)
+    versions: list[TensorVertex] = field(default_factory=list)
+    last: list[TensorVertex] = field(default_factory=list)
+
+
+def with_initialisations_folded(
+    graph: AutogradGraph, modules: Mapping[str, str], *, keep: Collection[str] = (), expanded: Collection[str] = ()
+) -> FoldedGraph:
+    """Folds what filled the parameters and buffers of each module, on the line that made the module.
+
+    Args:
+        modules: the class of each module, by its path, e.g. ``{"net[0]": "Linear"}``.
+        keep: keys of vertices that must be drawn themselves.
+    """
+    folds = [_fold(path, modules[path], filled) for path, filled in _filled(graph, modules).items()]
+    inside: dict[str, str] = {}
+    for fold in folds:
+        keys = [*fold.tensors, *(f"C{call}" for call in fold.calls)]
+        if fold.mutated and fold.key not in expanded and set(keys).isdisjoint(keep):
+            inside.update(dict.fromkeys(keys, fold.key))
+    if not inside:
+        return FoldedGraph(graph)
+    edges: dict[Edge, None] = {}
+    for edge in graph.edges:
+        source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
+        if source != target:
+            edges[Edge(source, target, edge.kind, edge.name)] = None
+    drawn = set(inside.values())
+    return FoldedGraph(graph.without(inside, edges), tuple(fold for fold in folds if fold.key in drawn))
+
+
+def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> dict[str, _Filled]:
+    """By the path of a module, for each of its tensors: the call that made its memory, and those that wrote it before
+    anything else read it.
+
+    ``nn.Parameter(torch.empty(3))`` is no call, so a parameter is another tensor than the one that ``empty`` gave.
+    """
+    calls = {call.key: call for call in graph.calls}
+    makers: dict[str, CallVertex] = {}
+    reads: dict[str, set[str]] = {}
+    for source, target, kind, _name in graph.edges:
+        if kind == "data" and source in calls:
+            makers[target] = calls[source]
+        elif kind == "data":
+            reads.setdefault(target, set()).add(source)
+    used = {source for sources in reads.values() for source in sources}
+    versions = grouped((vertex.tensor, vertex) for vertex in graph.tensors)
+    made = grouped((f"C{vertex.made_by}", vertex) for vertex in graph.tensors)
+    found: dict[str, _Filled] = {}
+    for known in versions.values():
+        path = "".join(steps_of(known[0].name)[:-1])
+        maker = calls.get(f"C{known[0].made_by}")
+        if path not in modules or known[0].mutated or maker is None or not _is_inside(maker) or maker.key in reads:
+            continue
+        raw = [vertex for vertex in made[maker.key] if vertex is not known[0] and vertex.key not in used]
+        filled = found.setdefault(path, _Filled())
+        filled.calls[maker.key] = maker
+        filled.versions += [*raw, known[0]]
+        for before, vertex in pairwise(known):
+            writer = makers.get(vertex.key)
+            if writer is None or not _is_inside(writer) or reads.get(writer.key) != {before.key}:
+                break
+            if writer.site is None or not writer.site.same_line(maker.site):
+                break
+            filled.calls[writer.key] = writer
+            filled.versions.append(vertex)
+        filled.last.append(filled.versions[-1])
+    return found
+
+
+def _is_inside(call: CallVertex) -> bool:
+    """True if a library made the call for a line of the reader's, and autograd keeps nothing of it."""
+    return call.site is not None and not call.site.direct and not call.nodes and not call.modules
+
+
+def _fold(path: str, cls: str, filled: _Filled) -> Fold:
+    calls = sorted(filled.calls.values(), key=lambda call: call.call)
+    site = calls[0].site
+    return Fold(
+        key=f"F{calls[0].call}-{calls[-1].call}",
+        name=cls,
+        path=path,
+        calls=tuple(call.call for call in calls),
+        ran=sum([call.passes for call in calls]),
+        tensors=tuple(vertex.key for vertex in filled.versions),
+        results=tuple(filled.last),
+        mutated=tuple(vertex for vertex in filled.versions if vertex.mutated),
+        site=site,
+        lines=(site.line, site.line) if site is not None else None,
+        initialised=True,
+    )

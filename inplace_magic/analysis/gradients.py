@@ -14,6 +14,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal
 
+from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.events import CallEvent
 
 if TYPE_CHECKING:
@@ -59,40 +60,35 @@ class History:
         return next((event for event in islice(self.events, place, None) if event.letter != "a"), None)
 
 
+@dataclass(frozen=True)
 class Gradients:
     """The gradients of a story, each looked at when it is first asked for."""
 
-    def __init__(self, story: Story) -> None:
-        self._story = story
-        self._known: dict[int, History] = {}
-        self._leaves_of: dict[int, frozenset[int]] = {}
-        self._movers: dict[int, list[CallEvent]] = {}
+    story: Story
 
     @cached_property
     def histories(self) -> list[History]:
         """Of each gradient that several backwards added to, or that somebody wrote: all others have no history."""
-        story = self._story
+        story = self.story
         written = [storage for storage in story.writes_to_storage if self._is_made_by_backward(storage)]
         return [self.of(storage) for storage in dict.fromkeys((*self._leaves, *written))]
 
+    @remembered
     def of(self, storage: int) -> History:
         """Return the history of a memory."""
-        if storage not in self._known:
-            leaf = self._leaves.get(storage)
-            events = sorted(self._events(storage, leaf), key=_AT)
-            end = self._story.ended.get(storage)
-            last = self._story.calls.get(end - 1) if end is not None else None
-            if end is not None and (last is not None or events):
-                events.append(GradientEvent("d", last or events[-1].call))
-            self._known[storage] = History(leaf, tuple(events))
-        return self._known[storage]
+        leaf = self._leaves.get(storage)
+        events = sorted(self._events(storage, leaf), key=_AT)
+        end = self.story.ended.get(storage)
+        last = self.story.calls.get(end - 1) if end is not None else None
+        if end is not None and (last is not None or events):
+            events.append(GradientEvent("d", last or events[-1].call))
+        return History(leaf, tuple(events))
 
+    @remembered
     def leaves_of(self, backward: int) -> frozenset[int]:
         """Return the leaves that a backward came to."""
-        if backward not in self._leaves_of:
-            nodes = (self._story.nodes[node].variable for node in self._story.went_through(backward))
-            self._leaves_of[backward] = frozenset(leaf for leaf in nodes if leaf is not None)
-        return self._leaves_of[backward]
+        nodes = (self.story.nodes[node].variable for node in self.story.went_through(backward))
+        return frozenset(leaf for leaf in nodes if leaf is not None)
 
     def moved(self, leaf: int, since: int, until: int) -> CallEvent | None:
         """Return the first call, of those from `since` to before `until`, that moved a leaf by its values, as steps
@@ -101,25 +97,24 @@ class Gradients:
         place = bisect_left(calls, since, key=attrgetter("index"))
         return calls[place] if place < len(calls) and calls[place].index < until else None
 
+    @remembered
     def _moving(self, leaf: int) -> list[CallEvent]:
         """Return the calls that moved a leaf by its values, oldest first."""
-        if leaf not in self._movers:
-            meta = self._story.observations.get(leaf)
-            writes = self._story.writes_to_storage.get(meta.storage or 0, ()) if meta is not None else ()
-            self._movers[leaf] = [call for call, _mutation in writes if not call.does("overwrites")]
-        return self._movers[leaf]
+        meta = self.story.observations.get(leaf)
+        writes = self.story.writes_to_storage.get(meta.storage or 0, ()) if meta is not None else ()
+        return [call for call, _mutation in writes if not call.does("overwrites")]
 
     @cached_property
     def _leaves(self) -> dict[int, int]:
         """The leaves by the memories of their gradients, where a backward added to one."""
-        return {entry.storage: entry.leaf for backward in self._story.trace.backwards for entry in backward.added_to}
+        return {entry.storage: entry.leaf for backward in self.story.trace.backwards for entry in backward.added_to}
 
     def _is_made_by_backward(self, storage: int) -> bool:
-        maker = self._story.maker_of_storage(storage)
-        return maker is not None and maker.index in self._story.backwards and not maker.does("gives gradients")
+        maker = self.story.maker_of_storage(storage)
+        return maker is not None and maker.index in self.story.backwards and not maker.does("gives gradients")
 
     def _events(self, storage: int, leaf: int | None) -> Iterator[GradientEvent]:
-        story = self._story
+        story = self.story
         maker = story.maker_of_storage(storage)
         if maker is not None and maker.index in story.backwards:
             yield GradientEvent("a", maker)
@@ -146,7 +141,7 @@ class Gradients:
         for call in self._moving(leaf) if leaf is not None else ():
             while place < len(reads) and reads[place] <= last:
                 place += 1
-            if place < len(reads) and reads[place] <= call.index and call.index not in self._story.stepping_calls:
+            if place < len(reads) and reads[place] <= call.index and call.index not in self.story.stepping_calls:
                 yield GradientEvent("s", call)
             last = call.index
 

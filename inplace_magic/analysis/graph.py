@@ -6,7 +6,7 @@ What its vertices and arrows are: :mod:`inplace_magic.analysis.vertices`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect
@@ -73,10 +73,15 @@ class AutogradGraph:
                 if key not in kept and len(kept) < limit:
                     kept[key] = None
                     queue.append(key)
+        inside = (edge for edge in self.edges if edge.source in kept and edge.target in kept)
+        return self.without(neighbours.keys() - kept.keys(), inside)
+
+    def without(self, gone: Container[str], edges: Iterable[Edge]) -> AutogradGraph:
+        """Return the graph without some vertices, with these arrows in the place of its own."""
         return AutogradGraph(
-            tuple(vertex for vertex in self.tensors if vertex.key in kept),
-            tuple(vertex for vertex in self.calls if vertex.key in kept),
-            tuple(edge for edge in self.edges if edge.source in kept and edge.target in kept),
+            tuple([vertex for vertex in self.tensors if vertex.key not in gone]),
+            tuple([vertex for vertex in self.calls if vertex.key not in gone]),
+            tuple(edges),
             self.unplaced,
         )
 
@@ -88,7 +93,7 @@ class _Builder:
         trace = story.trace
         self.effects, self.names, self.nodes = story.effects, story.best_names, story.nodes
         self.modules = ModuleNames(trace)
-        self.born = {storage.storage: storage.born for storage in trace.storages}
+        self.born: dict[int | None, int | None] = {storage.storage: storage.born for storage in trace.storages}
         self.made = grouped((node.call, node.name) for node in trace.nodes if not node.does("accumulates"))
         self.tensors: dict[str, TensorVertex] = {}
         self.calls: dict[str, CallVertex] = {}
@@ -96,8 +101,8 @@ class _Builder:
         self.uncounted: dict[tuple[int, int | None], int] = {}
         self.newest: dict[int, str] = {}
         self.inputs: dict[str, dict[int, str]] = {}
-        self.writers: dict[tuple[int, int], str] = {}
-        self.by_counter: dict[tuple[int, int], str] = {}
+        self.writers: dict[tuple[int | None, int | None], str] = {}
+        self.by_counter: dict[tuple[int | None, int | None], str] = {}
         self.unplaced = 0
 
     def graph(self) -> AutogradGraph:
@@ -160,13 +165,11 @@ class _Builder:
         key = self.key(facts.tensor, facts.version)
         if key in self.tensors:
             return key
-        writer = None
-        if facts.counter is not None and facts.version is not None:
-            writer = self.writers.get((facts.counter, facts.version))
+        writer = self.writers.get((facts.counter, facts.version))
         if writer is None:
             older = self.tensors.get(self.newest.get(facts.tensor, ""))
             if older is None:
-                inside = self.born.get(facts.storage) if facts.storage is not None else None
+                inside = self.born.get(facts.storage)
                 origin: Origin = "given" if inside is None else "inside"
                 self.put(facts.tensor, facts.version, origin, facts, inside)
                 return key
@@ -221,6 +224,4 @@ class _Builder:
                 return given
             if key in self.tensors:
                 return key
-        if saved.counter is not None and saved.version is not None:
-            return self.by_counter.get((saved.counter, saved.version))
-        return None
+        return self.by_counter.get((saved.counter, saved.version))

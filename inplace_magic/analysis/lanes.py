@@ -7,6 +7,7 @@ what it does not say (a death that nobody saw, a version that nobody read) is No
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -84,7 +85,7 @@ class _Builder:
         self.bindings, self.effects = story.bindings, story.effects
         self.named = {*story.names, *self.bindings.namespace, *self.bindings.bound}
         """The tensors that have a name of any kind."""
-        self.found: dict[str, _Lane] = {}
+        self.found = defaultdict[str, _Lane](_Lane)
         self.lane_of: dict[int, str] = {}
         self.by_counter: dict[int, str] = {}
         self.vertices = {
@@ -102,21 +103,15 @@ class _Builder:
                 self.add_rebinding(row, call.callsite)
         self.add_writes_from_outside()
         for storage, keepings in kept.items():
-            lane = self.lane(f"S{storage}")
+            lane = self.found[f"S{storage}"]
             for keeping in keepings:
                 lane.last = max(lane.last, keeping.call, *keeping.reads)
         return tuple([self.frozen(key, lane, kept) for key, lane in self.found.items()])
 
-    def lane(self, key: str) -> _Lane:
-        lane = self.found.get(key)
-        if lane is None:
-            lane = self.found[key] = _Lane()
-        return lane
-
     def see(self, facts: TensorMetadata, call: int) -> str:
         tensor, counter = facts.tensor, facts.counter
         key = f"T{tensor}" if facts.storage is None else f"S{facts.storage}"
-        lane = self.lane(key)
+        lane = self.found[key]
         lane.tensors[tensor] = None
         if call > lane.last:
             lane.last = call
@@ -136,7 +131,7 @@ class _Builder:
         if call.error is not None and _changes(call) and not call.mutations and call.inputs:
             target = call.inputs[0]
             mark = Mark(call.index, "raised", target.tensor, target.version, None, target.counter, site=call.callsite)
-            self.lane(self.see(target, call.index)).marks.append(mark)
+            self.found[self.see(target, call.index)].marks.append(mark)
         if call.does("takes memory") and call.error is None and len(call.inputs) > 1:
             # The tensor takes the other one's memory; it is no output, and nothing was written.
             self.add_move(call, call.inputs[0], self.see(call.inputs[1], call.index))
@@ -152,7 +147,7 @@ class _Builder:
         else:
             written = row.mutation.storage if row.mutation is not None else None
             key = f"S{written}" if written is not None else self.lane_of.get(row.tensor, f"T{row.tensor}")
-            self.lane(key).tensors[row.tensor] = None
+            self.found[key].tensors[row.tensor] = None
         counter = row.mutation.counter if row.mutation is not None else None
         if counter is None and facts is not None:
             counter = facts.counter
@@ -168,7 +163,7 @@ class _Builder:
             call.callsite,
             passes=call.passes,
         )
-        lane = self.lane(key)
+        lane = self.found[key]
         if call.index > lane.last:
             lane.last = call.index
         lane.marks.append(mark)
@@ -178,8 +173,8 @@ class _Builder:
         vertex = self.vertices.get((call.index, facts.tensor), "")
         mark = Mark(call.index, "moved", facts.tensor, facts.version, None, facts.counter, vertex, call.callsite)
         for lane in dict.fromkeys((old, key)):
-            self.lane(lane).marks.append(mark)
-        self.lane(key).tensors[facts.tensor] = None
+            self.found[lane].marks.append(mark)
+        self.found[key].tensors[facts.tensor] = None
         self.lane_of[facts.tensor] = key
 
     def add_rebinding(self, row: Rebinding, site: Callsite | None) -> None:
@@ -188,9 +183,9 @@ class _Builder:
             return
         vertex = self.vertices.get((row.call, row.after), "")
         mark = Mark(row.call, "rebound", row.before, key=vertex, site=site, name=row.name)
-        self.lane(old).marks.append(mark)
+        self.found[old].marks.append(mark)
         if new != old:
-            self.lane(old).left.setdefault(row.name, site)
+            self.found[old].left.setdefault(row.name, site)
 
     def add_writes_from_outside(self) -> None:
         for unseen in self.story.trace.unseen:
@@ -198,10 +193,10 @@ class _Builder:
             if key is not None:
                 before, after = unseen.version_before, unseen.version_after
                 mark = Mark(unseen.noticed, "unseen", None, before, after, unseen.counter, site=unseen.callsite)
-                self.lane(key).marks.append(mark)
+                self.found[key].marks.append(mark)
         for foreign in self.story.trace.foreign:
             mark = Mark(foreign.noticed, "unseen", site=foreign.callsite)
-            self.lane(f"S{foreign.storage}").marks.append(mark)
+            self.found[f"S{foreign.storage}"].marks.append(mark)
 
     def frozen(self, key: str, lane: _Lane, keepings: dict[int, list[Keeping]]) -> Lane:
         number = int(key[1:]) if key[0] == "S" else None

@@ -40,11 +40,9 @@ def region_of(meta: TensorMetadata | SavedTensor) -> Region | None:
 
 def same_elements(one: TensorMetadata, other: TensorMetadata) -> bool:
     """True if each element of the one meets itself in the other; leading dimensions of one entry move none."""
-    if one.storage is None or one.storage != other.storage:
-        return False
     region, beside = region_of(one), region_of(other)
-    if region is None or beside is None or region == beside:
-        return region is not None and region == beside
+    if one.storage is None or one.storage != other.storage or region is None or beside is None:
+        return False
     return _without_leading_ones(region) == _without_leading_ones(beside)
 
 

@@ -16,7 +16,7 @@ LONGEST = 1_000
 class Runs:
     """The runs of one trace, each remembered until another one of the same place is asked for."""
 
-    calls: Mapping[int, CallEvent]
+    calls: Mapping[int | None, CallEvent]
     _last: dict[tuple[object, ...], tuple[int, int]] = field(default_factory=dict)
 
     def around(self, index: int, caller: Callsite, inside: Callsite | None) -> tuple[int, int] | None:

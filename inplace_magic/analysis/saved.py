@@ -63,7 +63,7 @@ class Kept:
 _kept = filled(Kept)
 
 
-Layout = tuple[int, tuple[int, ...] | None, tuple[int, ...] | None, int | None]
+Layout = tuple[int | None, tuple[int, ...] | None, tuple[int, ...] | None, int | None]
 
 
 def tensors_of_saved(trace: Trace) -> tuple[int | None, ...]:
@@ -73,27 +73,22 @@ def tensors_of_saved(trace: Trace) -> tuple[int | None, ...]:
         for facts in (*call.inputs, *call.outputs, *call.mutated):
             if facts.counter is not None:
                 same_layout.setdefault((facts.counter, facts.shape, facts.strides, facts.offset), facts.tensor)
-    found: list[int | None] = []
-    for saved in trace.saved:
-        tensor = saved.tensor
-        if tensor is None and saved.counter is not None:
-            tensor = same_layout.get((saved.counter, saved.shape, saved.strides, saved.offset))
-        found.append(tensor)
-    return tuple(found)
+    behind = ((saved.tensor, (saved.counter, saved.shape, saved.strides, saved.offset)) for saved in trace.saved)
+    return tuple([same_layout.get(layout) if tensor is None else tensor for tensor, layout in behind])
 
 
 def kept_for_backward(story: Story) -> tuple[Kept, ...]:
     """Return every saved tensor with its node, its call, and who else keeps its memory; in the order of the nodes."""
     trace, nodes, calls, storages = story.trace, story.nodes, story.calls, story.storages
-    keepers: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    keepers: defaultdict[int | None, Counter[str]] = defaultdict(Counter)
     for storage_of, number in dict.fromkeys((saved.storage, saved.node) for saved in trace.saved):
         if storage_of is not None and number in nodes:
             keepers[storage_of][nodes[number].name] += 1
     found: list[Kept] = []
-    met: set[int] = set()
+    met: set[int | None] = {None}
     for saved, tensor in zip(trace.saved, story.saved_tensors, strict=True):
         node = nodes.get(saved.node)
-        call = calls.get(node.call) if node is not None and node.call is not None else None
+        call = calls.get(node.call) if node is not None else None
         storage = storages.get(saved.storage) if saved.storage is not None else None
         found.append(
             _kept(
@@ -102,12 +97,11 @@ def kept_for_backward(story: Story) -> tuple[Kept, ...]:
                 node=node,
                 call=call,
                 storage=storage,
-                first=saved.storage is not None and saved.storage not in met,
-                keepers=keepers.get(saved.storage, {}) if saved.storage is not None else {},
+                first=saved.storage not in met,
+                keepers=keepers.get(saved.storage, {}),
             )
         )
-        if saved.storage is not None:
-            met.add(saved.storage)
+        met.add(saved.storage)
     return tuple(found)
 
 
@@ -126,20 +120,16 @@ def _origin(saved: SavedTensor, call: CallEvent | None, born: int | None) -> Ori
 
 
 def _on(saved: SavedTensor, candidates: Iterable[TensorMetadata]) -> TensorMetadata | None:
-    for facts in candidates:
-        if facts.storage == saved.storage:
-            return facts
-    return None
+    return next((facts for facts in candidates if facts.storage == saved.storage), None)
 
 
 def told_by_the_call(
-    saved: SavedTensor, nodes: Mapping[int, AutogradNode], calls: Mapping[int, CallEvent]
+    saved: SavedTensor, nodes: Mapping[int | None, AutogradNode], calls: Mapping[int | None, CallEvent]
 ) -> SavedTensor:
     """Return the saved tensor with its counter, where the call that made the node has just one that fits."""
     if saved.counter is not None or saved.storage is not None or saved.hooked or saved.version is None:
         return saved
-    made = nodes[saved.node].call
-    call = calls.get(made) if made is not None else None
+    call = calls.get(nodes[saved.node].call)
     if call is None or saved.shape is None:
         return saved
     listed = call.outputs if saved.role == "result" else call.inputs

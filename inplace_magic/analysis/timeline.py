@@ -107,11 +107,8 @@ def timeline_of(
 
 
 def _reads(lane: Lane) -> set[int]:
-    if not lane.kept:
-        return set()
-    found = {read for keeping in lane.kept for read in keeping.reads}
-    found.update(k.until for k in lane.kept if k.until is not None and k.end in ("freed", "unknown"))
-    return found
+    ends = {kept.until for kept in lane.kept if kept.until is not None and kept.end in ("freed", "unknown")}
+    return ends.union(*(kept.reads for kept in lane.kept))
 
 
 def _columns(trace: Trace, events: set[int], wanted: set[int]) -> list[Column]:

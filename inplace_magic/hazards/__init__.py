@@ -59,7 +59,7 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
 
 def _is_certain(story: Story, hazard: Hazard) -> bool:
     """False if the write that a finding blames may have been skipped."""
-    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    call = story.calls.get(hazard.call)
     return call is None or not call.mutations or any(write.certain for write in call.mutations)
 
 

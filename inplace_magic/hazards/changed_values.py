@@ -13,7 +13,7 @@ from inplace_magic.analysis import put_back
 from inplace_magic.analysis.accesses import Write, write_by, write_of
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.rule import Calls, Found, Row
+from inplace_magic.hazards.rule import Found, Row
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -47,7 +47,7 @@ def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata
     """Yield a result, and if it is a view what it is a view of: ``z[0].data *= 2`` writes into ``z``."""
     while result.node is not None:
         yield result
-        made = story.calls.get(story.nodes[result.node].call or -1)
+        made = story.calls.get(story.nodes[result.node].call)
         if made is None or made.kind != "view" or made.inputs[0].storage != result.storage:
             break
         result = made.inputs[0]
@@ -88,7 +88,6 @@ PAST_AUTOGRAD = Row(
     "saved-values-changed",
     "warning",
     written_past_autograd,
-    Calls(write="write"),
     message=N_(
         "{write} overwrote {tensor} through `.data`, and {read} uses the new values. PyTorch did not record that "
         "write. Backward continues to {node} as if the write had not happened: the old values get the gradient of the "
@@ -112,10 +111,12 @@ def first_change(story: Story, saved: SavedTensor, node: AutogradNode) -> Write 
     compared = saved.checked and saved.changed is None and saved.storage not in story.written_within_backward
     if replaced is not None or compared:
         return replaced
-    since = node.call if node.call is not None else _late_call(story, node)
+    saver, _site = story.saver_site(node)
+    since = saver.index if saver is not None else node.call
     if since is None:
         return None
-    if saved.role == "statistics" and story.wrote(since, saved.storage):
+    saving = story.calls.get(since)
+    if saved.role == "statistics" and saving is not None and any(m.storage == saved.storage for m in saving.mutations):
         return None  # BatchNorm in training: it writes its statistics, and its backward does not read them
     restoring = story.restorations.get(saved.storage, ())
     silent = ((call, write) for call, write in story.silent_writes(saved, since) if not write.changed_nothing)
@@ -155,11 +156,6 @@ def _data_replaced(story: Story, saved: SavedTensor, node: AutogradNode) -> Writ
     return None
 
 
-def _late_call(story: Story, node: AutogradNode) -> int | None:
-    call, _ = story.saver_site(node)
-    return call.index if call is not None else None
-
-
 def used_after(story: Story, node: AutogradNode, change: Write, saved: SavedTensor) -> int | None:
     """The backward that used the changed values: one that ran, or the end of the watch where one is still meant."""
     if change.call is not None and change.call.parent is not None and _comes_after(story, node, change.call):
@@ -173,9 +169,10 @@ def used_after(story: Story, node: AutogradNode, change: Write, saved: SavedTens
         return None
     if saved.storage in story.trained_memories and (story.backwards_run or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
-    parameter = _is_parameter(story, saved, change)
+    written = story.observations.get(change.mutation.tensor if change.mutation is not None else saved.tensor)
     saved_at = node.call if node.call is not None else -1
-    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if parameter else None):
+    is_parameter = written is not None and written.is_trainable
+    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if is_parameter else None):
         return len(story.trace.calls)
     return None
 
@@ -198,9 +195,3 @@ def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:
     name = f"{owner.rpartition('.')[2]}Backward"
     running = {number for number in nodes if story.nodes[number].name == name}
     return node.node in nodes and node.node in story.reached(running) and node.node not in running
-
-
-def _is_parameter(story: Story, saved: SavedTensor, change: Write) -> bool:
-    tensor = change.mutation.tensor if change.mutation is not None else saved.tensor
-    meta = story.observations.get(tensor) if tensor is not None else None
-    return meta is not None and meta.is_trainable

@@ -14,7 +14,7 @@ from inplace_magic.hazards.rule import Cures
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 
-CURES = {"out-with-gradient": Cures((bound_anew,)), "loss-without-graph": Cures((with_its_history,))}
+CURES = {"out-with-gradient": Cures(ways=(bound_anew,)), "loss-without-graph": Cures(ways=(with_its_history,))}
 """By code: what gives a diff besides the sentence."""
 
 

@@ -80,7 +80,7 @@ class Stepped:
         way = story.descendants({node.node for node in made if node.variable is None and node.call in savers}) & reached
         found: dict[int, Carried] = {}
         for number in sorted(way):
-            reader = story.calls.get(story.nodes[number].call or -1)
+            reader = story.calls.get(story.nodes[number].call)
             if reader is None or reader.index <= since:
                 continue
             for meta in reader.inputs:
@@ -102,7 +102,7 @@ class Stepped:
 def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried:
     """Return what a call reads of an earlier pass, or of before a step: `recurrent` where the same line made it."""
     behind = story.reached([meta.node] if meta.node is not None else [])
-    calls = (story.calls.get(story.nodes[node].call or -1) for node in behind)
+    calls = (story.calls.get(story.nodes[node].call) for node in behind)
     line = reader.callsite
     recurrent = line is not None and any(line.same_line(call.callsite) for call in calls if call is not None)
     made = story.innermost_new(meta.tensor, reader.index)
@@ -111,7 +111,7 @@ def carried_on(story: Story, reader: CallEvent, meta: TensorMetadata) -> Carried
 
 def stepped(story: Story, hazard: Hazard) -> Stepped | None:
     """Return the step of a finding; None where it is not about a leaf that requires grad."""
-    wrote = story.calls.get(hazard.call) if hazard.call is not None else None
+    wrote = story.calls.get(hazard.call)
     if wrote is None or hazard.tensor is None or hazard.saved_by is None:
         return None
     alike = (call for call in story.trace.calls if call.callsite == wrote.callsite)
@@ -123,10 +123,10 @@ def stepped(story: Story, hazard: Hazard) -> Stepped | None:
         return None
     backward = backward_after(story, hazard)
     filled = filled_by(story, backward) if backward is not None else frozenset()
-    reached = story.reached(story.backwards[backward.index].roots) if backward is not None else set()
+    reached = story.reached_by(backward.index) if backward is not None else set()
     savers = tuple(call for call in _savers(story, wrote, leaves, reached) if call.callsite is not None)
-    last = story.calls.get(hazard.saved_call) if hazard.saved_call is not None else None
-    return Stepped(story, wrote, leaves, backward, filled, savers[0] if savers else last, savers)
+    first = savers[0] if savers else story.calls.get(hazard.saved_call)
+    return Stepped(story, wrote, leaves, backward, filled, first, savers)
 
 
 def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], reached: set[int]) -> list[CallEvent]:
@@ -140,18 +140,14 @@ def _savers(story: Story, wrote: CallEvent, leaves: frozenset[int], reached: set
 def backward_after(story: Story, hazard: Hazard) -> CallEvent | None:
     """Return the first backward after the write that raised, or used what was saved."""
     wrote = hazard.call if hazard.call is not None else -1
+    saving = {node.node for node in story.trace.nodes if node.call == hazard.saved_call and node.call is not None}
     for call in story.trace.calls:
         if call.index > wrote and call.index in story.backwards and call.callsite is not None:
             if hazard.raised and call.was_refused("saved tensor changed"):
                 return call
-            if not hazard.raised and call.error is None and _went_through(story, hazard, call.index):
+            if not hazard.raised and not saving.isdisjoint(story.went_through(call.index)):
                 return call
     return None
-
-
-def _went_through(story: Story, hazard: Hazard, backward: int) -> bool:
-    saving = {node.node for node in story.trace.nodes if node.call == hazard.saved_call and node.call is not None}
-    return bool(saving & story.went_through(backward))
 
 
 def filled_by(story: Story, call: CallEvent) -> frozenset[int]:
@@ -236,7 +232,7 @@ class Twice:
         story = self.story
         found: dict[int, Carried] = {}
         for number in sorted(self.reached - older):
-            reader = story.calls.get(story.nodes[number].call or -1)
+            reader = story.calls.get(story.nodes[number].call)
             for meta in reader.inputs if reader is not None else ():
                 if meta.node in older and reader is not None and meta.node in story.nodes[number].next:
                     carried = carried_on(story, reader, meta)

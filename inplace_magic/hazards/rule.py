@@ -18,13 +18,13 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, Severity
-from inplace_magic.hazards.fixes.target import Fix, Written, leaves_a_write, said_of, written
+from inplace_magic.hazards.fixes.binding import leaves_a_write
+from inplace_magic.hazards.fixes.target import Fix, Written, written
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.hunks import diff
 
 Way = Callable[[Written], Fix | None]
 """A change of the user's lines; None where it is not certain that it cures."""
@@ -32,7 +32,7 @@ Advice = Callable[[Story, Hazard], str]
 """A sentence on what to do; empty where it has none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cures:
     """How the findings of one code are cured."""
 
@@ -49,9 +49,7 @@ class Cures:
         fixes = (way(write) for way in self.ways) if write is not None else iter(())
         for fix in fixes:
             if write is not None and fix is not None and not leaves_a_write(write, fix):
-                text = diff(fix.site, fix.listing, fix.edits)
-                said = fix.sentence or said_of(text) or hazard.fix
-                return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=said)
+                return fix.offered(hazard, hazard.fix)
         said = next((text for advice in self.advice if (text := advice(story, hazard))), hazard.fix)
         return replace(hazard, fix=said)
 
@@ -73,14 +71,6 @@ class Rule:
     every_call: bool = False
     """True if it rests on something not having happened. Where calls were forgotten it may have, or within a replay of
     a CUDA graph, so it is silent."""
-    search: Callable[[Story], object] | None = None
-    """What it finds by, where that is not its check: a search of its first row."""
-
-    @property
-    def module(self) -> str:
-        """Where it stands, in full."""
-        check = self.search or self.check
-        return (check.func if isinstance(check, partial) else check).__module__
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,21 +113,21 @@ class Found:
 class Calls:
     """Which of the found calls are what, by what the sentence calls them."""
 
-    write: str = "line"
-    """The blamed one."""
+    write: str = ""
+    """The blamed one; if not said, the one called ``line``, else the first."""
     read: str = "read"
     """The one that used what the blamed one left."""
-    origin: str = ""
+    origin: str = "origin"
     """The one that the tensor came from."""
-    saved: str = ""
+    saved: str = "saved"
     """The one that saved it for backward."""
     also: str = ""
     """Another one that is part of the mistake."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """A mistake by what tells it and what is said of it."""
+class Row(Cures):
+    """A mistake by what tells it, what is said of it and how it is cured."""
 
     code: str
     severity: Severity
@@ -148,10 +138,6 @@ class Row:
     fix: str = ""
     nameless: str = N_("a tensor")
     """What a tensor without a name is called."""
-    ways: tuple[Way, ...] = ()
-    advice: tuple[Advice, ...] = ()
-    another_name_sees_it: bool = False
-    """See :class:`Cures`."""
     badges: Badges = field(default_factory=Badges)
     """What stands beside the lines, in English."""
     gives_way: bool = False
@@ -161,15 +147,7 @@ class Row:
 def rules_of(*table: Row, every_call: bool = False) -> tuple[Rule, ...]:
     """Return one rule for each code of a table, whose rows rest on something not having happened if `every_call`."""
     return tuple(
-        Rule(
-            code,
-            rows[0].severity,
-            partial(findings, rows),
-            {code: Cures(rows[0].ways, rows[0].advice, rows[0].another_name_sees_it)},
-            gives_way=rows[0].gives_way,
-            every_call=every_call,
-            search=rows[0].search,
-        )
+        Rule(code, rows[0].severity, partial(findings, rows), {code: rows[0]}, rows[0].gives_way, every_call)
         for code, rows in grouped((row.code, row) for row in table).items()
     )
 
@@ -179,16 +157,20 @@ def findings(rows: Iterable[Row], story: Story) -> Iterator[Hazard]:
     seen: set[Callsite | None] = set()
     for row in rows:
         for found in row.search(story):
-            blamed = found.calls[row.calls.write]
+            blamed = found.calls[_blamed(row, found)]
             site, unseen = _site(blamed), isinstance(blamed, Write) and blamed.call is None
             if (site is not None or unseen) and site not in seen:
                 seen.add(site)
                 yield _hazard(story, row, found)
 
 
+def _blamed(row: Row, found: Found) -> str:
+    return row.calls.write or ("line" if "line" in found.calls else next(iter(found.calls)))
+
+
 def _hazard(story: Story, row: Row, found: Found) -> Hazard:
-    of = row.calls
-    write, read, origin, saved = (found.calls.get(name) for name in (of.write, of.read, of.origin, of.saved))
+    of, blamed = row.calls, _blamed(row, found)
+    write, read, origin, saved = (found.calls.get(name) for name in (blamed, of.read, of.origin, of.saved))
     leaf = story.bindings.name(found.leaf) if found.leaf is not None else None
     gradient = f"{leaf}.grad" if leaf else None
     variable = found.variable or gradient or _written_name(story, write, found.tensor)
@@ -197,7 +179,7 @@ def _hazard(story: Story, row: Row, found: Found) -> Hazard:
     words["gradient"] = f"`{gradient}`" if gradient else _("the gradients")
     words["tensor"] = f"`{variable}`" if variable else _(row.nameless)
     words |= found.words
-    parts = sorted((found.calls[name] for name in (of.write, of.also) if name), key=lambda part: _index(part) or 0)
+    parts = sorted((found.calls[name] for name in (blamed, of.also) if name), key=lambda part: _index(part) or 0)
     return Hazard(
         code=row.code,
         severity=found.severity or row.severity,

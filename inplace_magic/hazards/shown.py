@@ -127,16 +127,8 @@ def _cards(hazards: Iterable[Hazard]) -> list[Hazard]:
     groups: dict[Hashable, list[Hazard]] = {}
     for hazard in hazards:
         groups.setdefault(_card(hazard), []).append(hazard)
-    return [_together(group) for group in groups.values()]
-
-
-def _together(group: list[Hazard]) -> Hazard:
-    first, *others = group
-    if not others:
-        return first
-    places = dict.fromkeys(site for hazard in group for site in hazard.mutations)
-    ways = {hazard.mutation for hazard in group} if first.mutation is not None else group
-    return replace(first, count=len(ways), mutations=tuple(places))
+    ways = (len({hazard.mutation or number for number, hazard in enumerate(group)}) for group in groups.values())
+    return [replace(_with_writes_of(*group), count=count) for group, count in zip(groups.values(), ways, strict=True)]
 
 
 def _card(hazard: Hazard) -> Hashable:

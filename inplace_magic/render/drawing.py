@@ -14,11 +14,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
-from inplace_magic.analysis.folding import folded
+from inplace_magic.analysis.folding import folded, with_initialisations_folded
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.opening import LIMIT, OVERVIEW, CallGroups, groups_of
 from inplace_magic.analysis.tree.folds import Fold, FoldedGraph, Hole
-from inplace_magic.analysis.tree.initialised import with_initialisations_folded
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, ngettext
@@ -102,9 +101,8 @@ def outline_of(
         graph = _tracked(graph, roles)
         left_out = len(whole.calls) - len(graph.calls)
         if left_out:
-            captions.append(
-                _("{calls} that autograd does not track: not drawn.").format(calls=words.calls_of(left_out))
-            )
+            text = _("{calls} that autograd does not track: not drawn.")
+            captions.append(text.format(calls=words.calls_of(left_out)))
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     if len(whole) > SMALL:

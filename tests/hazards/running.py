@@ -10,7 +10,8 @@ from types import ModuleType
 from typing import Any
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.hazards.pages import page_of
+from inplace_magic.hazards.all_rules import page_of
+from inplace_magic.hazards.rule import Rule, findings
 from inplace_magic.record.places import Callsite
 from inplace_magic.report import Report
 
@@ -23,6 +24,13 @@ import inplace_magic
 torch.manual_seed(0)
 """
 WATCH = "with inplace_magic.watch() as watched:\n"
+
+
+def module_of(rule: Rule) -> str:
+    """Return where a rule stands, in full: the module of its check, or of what its first row searches by."""
+    check = getattr(rule.check, "func", rule.check)
+    search = rule.check.args[0][0].search if check is findings else check  # type: ignore[attr-defined]  # of a partial
+    return getattr(search, "func", search).__module__
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from hazards.curing import cured, run, watch_cell
 
-from inplace_magic.hazards.notes import graph_grows
-
 START = "import torch\ntorch.manual_seed(0)\nnet = torch.nn.Linear(64, 64)\n"
 LOSS = "net(torch.randn(128, 64)).pow(2).mean()"
 
@@ -47,7 +45,7 @@ def test_the_line_that_keeps_them_is_named_with_the_bytes_of_a_pass(loaded_shell
     report = watch_cell(loaded_shell, START + source)
 
     (finding,) = (hazard for hazard in report.hazards if hazard.is_alarm)
-    assert (finding.code, finding.severity) == (graph_grows.CODE, "warning")
+    assert (finding.code, finding.severity) == ("graph-grows", "warning")
     assert finding.mutation is not None
     assert finding.mutation.text == line
     assert "KiB more with each" in finding.message

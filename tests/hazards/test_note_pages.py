@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hazards.running import example, plainly, watched
 
-from inplace_magic.hazards.notes.memory import KEPT, SAVED_NOTHING
+from inplace_magic.hazards.notes import KEPT, SAVED_NOTHING
 
 SETUPS = {
     SAVED_NOTHING: "linear, x = nn.Linear(8, 8), torch.ones(2, 8)",

@@ -12,7 +12,7 @@ import pytest
 from programs import score
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.hazards.pages import page_of
+from inplace_magic.hazards.all_rules import page_of
 from inplace_magic.report import Report
 from inplace_magic.widgets.report_widget import LiveView
 

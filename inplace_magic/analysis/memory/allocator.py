@@ -9,13 +9,14 @@ more than the tensors in sight, and never shrinks again, something other than a 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from inplace_magic.analysis.memory.blocks import Block, Entry
-from inplace_magic.record.grouped import grouped_by
+from inplace_magic.record.grouped import grouped, grouped_by
 from inplace_magic.record.memory import MemoryReading
 from inplace_magic.record.trace import Trace
 
@@ -55,34 +56,27 @@ def _apart(rows: dict[Key, Entry], workspaces: dict[Key, int]) -> list[Entry]:
 
 def _rows(readings: Iterable[MemoryReading], blocks: Iterable[Block], *, of_ops: bool) -> dict[Key, Entry]:
     """Several pairs of readings of one step are summed."""
-    rows: dict[Key, Entry] = {}
+    steps: dict[Key, list[Entry]] = {}
     for device, ordered in grouped_by(attrgetter("device"), readings).items():
         for first, then in pairwise(ordered):
             key = (first.call, first.op if of_ops else None, device)
-            row = _between(first, then, key)
-            known = rows.get(key)
-            if known is not None:
-                row = replace(
-                    row,
-                    allocated_bytes=row.allocated_bytes + known.allocated_bytes,
-                    freed_bytes=row.freed_bytes + known.freed_bytes,
-                    peak_bytes=max(row.peak_bytes, known.peak_bytes),
-                    exact_peak=row.exact_peak and known.exact_peak,
-                )
-            rows[key] = row
-    made: dict[Key, list[Block]] = {}
-    for block in blocks:
-        if not block.older:
-            made.setdefault((block.born, block.born_op if of_ops else None, block.device), []).append(block)
-    return {
-        key: replace(
-            row,
-            made=tuple(block.storage.storage for block in made.get(key, ())),
-            retained_bytes=sum(block.nbytes for block in made.get(key, ()) if block.ended is None),
-        )
-        for key, row in rows.items()
-        if row.allocated_bytes or row.freed_bytes or key in made
-    }
+            steps.setdefault(key, []).append(_between(first, then, key))
+    new = (block for block in blocks if not block.older)
+    made = grouped(((block.born, block.born_op if of_ops else None, block.device), block) for block in new)
+    rows = {key: _summed(parts, made.get(key, [])) for key, parts in steps.items()}
+    return {key: row for key, row in rows.items() if row.allocated_bytes or row.freed_bytes or row.made}
+
+
+def _summed(parts: list[Entry], made: list[Block]) -> Entry:
+    return replace(
+        parts[-1],
+        allocated_bytes=sum(part.allocated_bytes for part in parts),
+        freed_bytes=sum(part.freed_bytes for part in parts),
+        peak_bytes=max(part.peak_bytes for part in parts),
+        exact_peak=all(part.exact_peak for part in parts),
+        made=tuple(block.storage.storage for block in made),
+        retained_bytes=sum(block.nbytes for block in made if block.ended is None),
+    )
 
 
 def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
@@ -96,12 +90,12 @@ def _between(first: MemoryReading, then: MemoryReading, key: Key) -> Entry:
     known = counted and allocated >= 0 and freed >= 0 and allocated - freed == change
     if not known:
         allocated, freed = max(change, 0), max(-change, 0)
-    if not counted:
-        risen = then.peak_bytes > first.peak_bytes
-        peak = then.peak_bytes if risen else max(first.allocated_bytes, then.allocated_bytes)
-        return Entry(key[0], key[1], key[2], allocated, freed, peak, then.allocated_bytes, risen)
-    peak, exact = _peak_between(first, then, allocated, freed)
-    return Entry(key[0], key[1], key[2], allocated, freed, peak, then.allocated_bytes, exact and known)
+    if counted:
+        peak, exact = _peak_between(first, then, allocated, freed)
+        return Entry(*key, allocated, freed, peak, then.allocated_bytes, exact and known)
+    risen = then.peak_bytes > first.peak_bytes
+    peak = then.peak_bytes if risen else max(first.allocated_bytes, then.allocated_bytes)
+    return Entry(*key, allocated, freed, peak, then.allocated_bytes, risen)
 
 
 def _peak_between(first: MemoryReading, then: MemoryReading, allocated: int, freed: int) -> tuple[int, bool]:
@@ -127,7 +121,7 @@ def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, i
     inner = {call.index for call in trace.calls if call.parent is not None}
     found = []
     for device, readings in grouped_by(attrgetter("device"), trace.readings).items():
-        held = Held(block for block in blocks if block.device == device)
+        held = _held(block for block in blocks if block.device == device)
         unexplained: list[tuple[int | None, int]] = []
         met: set[int] = set()
         begun = 0
@@ -142,31 +136,22 @@ def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, i
                 begun = call
             elif met:
                 begun = max(met) + 1
-            unexplained.append((call, reading.requested_bytes - held.when(begun)))
-        lowest: list[int] = []  # from each reading on
-        for _, nbytes in reversed(unexplained):
-            lowest.append(min(nbytes, lowest[-1]) if lowest else nbytes)
-        lowest.reverse()
+            unexplained.append((call, reading.requested_bytes - held(begun)))
+        lowest = [*accumulate((nbytes for _call, nbytes in reversed(unexplained)), min)][::-1]  # from each on
         for (call, _), before, after in zip(unexplained, lowest, lowest[1:], strict=False):
             if call is not None and after > before:
                 found.append((call, device, after - before))
     return found
 
 
-class Held:
-    """Bytes of blocks that were there at a moment between two calls."""
-
-    def __init__(self, blocks: Iterable[Block]) -> None:
-        changes: dict[int, int] = {}
-        for block in blocks:
-            came = -1 if block.born is None else block.born
-            changes[came] = changes.get(came, 0) + block.nbytes
-            if block.ended is not None:  # when so many calls had begun, so before that call
-                changes[block.ended - 1] = changes.get(block.ended - 1, 0) - block.nbytes
-        self._calls = sorted(changes)
-        self._bytes = list(accumulate(changes[call] for call in self._calls))
-
-    def when(self, begun: int) -> int:
-        """Their sum when so many calls had begun, and the next one was about to."""
-        place = bisect_left(self._calls, begun)
-        return self._bytes[place - 1] if place else 0
+def _held(blocks: Iterable[Block]) -> Callable[[int], int]:
+    """Return what tells the bytes of blocks that were there when so many calls had begun, and the next one was about
+    to."""
+    changes = Counter[int]()
+    for block in blocks:
+        changes[-1 if block.born is None else block.born] += block.nbytes
+        if block.ended is not None:  # when so many calls had begun, so before that call
+            changes[block.ended - 1] -= block.nbytes
+    calls = sorted(changes)
+    sums = [0, *accumulate(changes[call] for call in calls)]
+    return lambda begun: sums[bisect_left(calls, begun)]

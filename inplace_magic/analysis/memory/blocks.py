@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from inplace_magic.record.filled import filled
 from inplace_magic.record.memory import Storage
@@ -26,12 +25,11 @@ from inplace_magic.record.trace import Trace
 BEFORE = -1
 """Stands for the time before the first call or operator."""
 
-Step = tuple[int, int]
+Step = tuple[int, int, int | None, int | None]
 """(call, BEFORE) in a ledger of calls; in one of operators (operator, BEFORE), or (last operator before it, call) for a
-call that did something without an operator."""
+call that did something without an operator. Behind these two, by which steps are ordered: its call and operator."""
 Slot = tuple[Step, str]
 """A step on a device."""
-_STEP = itemgetter(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +121,14 @@ def entries_of(trace: Trace, blocks: Sequence[Block], *, of_ops: bool) -> list[E
     last = len(trace.ops) - 1 if of_ops else trace.calls[-1].index if trace.calls else BEFORE
 
     def step(call: int | None, op: int | None) -> Step:
-        if not of_ops or op is not None:
-            at = op if of_ops else call
-            return (BEFORE if at is None else min(at, last)), BEFORE
-        known = BEFORE if call is None else call
-        return before_call.get(known, BEFORE), known
+        at = op if of_ops else call
+        if of_ops and at is None:
+            known = BEFORE if call is None else call
+            return before_call.get(known, BEFORE), known, None if known == BEFORE else known, None
+        at = BEFORE if at is None else min(at, last)  # a saved report may name an operator that it does not hold
+        if at == BEFORE:
+            return BEFORE, BEFORE, None, None
+        return (at, BEFORE, trace.ops[at].call, at) if of_ops else (at, BEFORE, at, None)
 
     came: defaultdict[Slot, list[Block]] = defaultdict(list)
     went: defaultdict[Slot, list[Block]] = defaultdict(list)
@@ -142,9 +143,8 @@ def entries_of(trace: Trace, blocks: Sequence[Block], *, of_ops: bool) -> list[E
         if call is not None or (of_ops and op is not None):
             went[step(call, op), device].append(block)
     rows: list[Entry] = []
-    for slot in sorted(dict.fromkeys((*came, *went)), key=_STEP):
-        moment, device = slot
-        call, op = _who(trace, moment) if of_ops else (None if moment[0] == BEFORE else moment[0], None)
+    for slot in sorted(dict.fromkeys((*came, *went)), key=lambda slot: slot[0][:2]):
+        (_at, _known, call, op), device = slot
         made = came.get(slot, ())
         allocated, freed = sum([block.nbytes for block in made]), sum([block.nbytes for block in went.get(slot, ())])
         retained = sum([block.nbytes for block in made if block.ended is None])
@@ -167,17 +167,6 @@ def _ops_before(trace: Trace) -> dict[int, int]:
         latest = max(latest, last_of_call.get(call.index, BEFORE))
         found[call.index] = latest
     return found
-
-
-def _who(trace: Trace, step: Step) -> tuple[int | None, int | None]:
-    """Call and operator of a step in a ledger of operators. A saved report may name an operator that it does not
-    hold."""
-    position, call = step
-    if call != BEFORE:
-        return call, None
-    if position == BEFORE:
-        return None, None
-    return (trace.ops[position].call if 0 <= position < len(trace.ops) else None), position
 
 
 def with_peaks_inside(rows: Iterable[Entry], ops: Iterable[Entry]) -> list[Entry]:

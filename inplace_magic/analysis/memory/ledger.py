@@ -58,8 +58,9 @@ class Ledger:
     @cached_property
     def calls(self) -> tuple[Entry, ...]:
         """One entry for each call and device that the call allocated or freed on, in the order of the calls."""
-        rows = with_peaks_inside(entries_of(self.trace, self._counted, of_ops=False), self._counted_ops)
-        read = entries_read(self.trace, self._read, of_ops=False)
+        counted, asked = self._apart
+        rows = with_peaks_inside(entries_of(self.trace, counted, of_ops=False), self._counted_ops)
+        read = entries_read(self.trace, asked, of_ops=False)
         return tuple(sorted((*rows, *read), key=_order) if read else rows)
 
     @cached_property
@@ -68,7 +69,7 @@ class Ledger:
 
         What no operator was seen to make or free, such as the storage of ``torch.tensor``, has an entry without ``op``.
         """
-        return (*self._counted_ops, *entries_read(self.trace, self._read, of_ops=True))
+        return (*self._counted_ops, *entries_read(self.trace, self._apart[1], of_ops=True))
 
     @cached_property
     def before(self) -> dict[str, int]:
@@ -83,21 +84,15 @@ class Ledger:
         return live
 
     @cached_property
-    def _devices_read(self) -> frozenset[str]:
-        """Those whose allocator was asked."""
-        return frozenset(reading.device for reading in self.trace.readings)
-
-    @cached_property
-    def _counted(self) -> list[Block]:
-        return [block for block in self.blocks if block.device not in self._devices_read]
+    def _apart(self) -> tuple[list[Block], list[Block]]:
+        """The blocks of devices whose allocator was not asked, and of those where it was."""
+        read = {reading.device for reading in self.trace.readings}
+        apart = grouped((block.device in read, block) for block in self.blocks)
+        return apart.get(False, []), apart.get(True, [])
 
     @cached_property
     def _counted_ops(self) -> list[Entry]:
-        return entries_of(self.trace, self._counted, of_ops=True)
-
-    @cached_property
-    def _read(self) -> list[Block]:
-        return [block for block in self.blocks if block.device in self._devices_read]
+        return entries_of(self.trace, self._apart[0], of_ops=True)
 
     @cached_property
     def by_call(self) -> tuple[Entry, ...]:

@@ -17,6 +17,7 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 
 from inplace_magic.analysis.naming.held import bindings_of
+from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import LocalName
@@ -25,7 +26,6 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.expressions import is_state, written_in
-from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
 _Operand = tuple[ast.expr | None, str | None]
@@ -60,8 +60,6 @@ class Bindings:
     """Tensors that a module's ``forward`` made."""
     _operands: dict[tuple[int, int], _Operand] = field(default_factory=dict, compare=False, repr=False)
     """What :meth:`written_operand` found, by call and tensor, and its text."""
-    _bound_by: dict[tuple[str, str], frozenset[int]] = field(default_factory=dict, compare=False, repr=False)
-    """What :meth:`_ever_bound` found, by function and name."""
 
     @classmethod
     def from_trace(cls, trace: Trace, names: Mapping[int, list[str]], inner: Iterable[LocalName]) -> Bindings:
@@ -139,7 +137,7 @@ class Bindings:
         names for it, such as where the function's result was put later on."""
         names = [(of, name) for (of, name), held in self.local.items() if held == tensor]
         for place in reversed(site.chain) if names else ():
-            said = variables_in(expressions.parse(place.statement))
+            said = expressions.variables_in(expressions.parse(place.statement))
             for of, name in names:
                 if of == place.whose and expressions.root_name(expressions.parse(name)) in said:
                     return name
@@ -241,12 +239,10 @@ class Bindings:
             made = made.caller
         return True
 
+    @remembered
     def _ever_bound(self, function: str, name: str) -> frozenset[int]:
         """Return the tensors that assignments bound a name of a function to."""
-        key = function, name
-        if key not in self._bound_by:
-            self._bound_by[key] = frozenset(tensor for _, tensor in self.scopes.get(key, ()))
-        return self._bound_by[key]
+        return frozenset(tensor for _, tensor in self.scopes.get((function, name), ()))
 
     def _is_kept_aside(self, name: str, site: Callsite, tensor: int) -> bool:
         """True if a hook put a layer's output under this attribute: no line on the way to the write says the name, so

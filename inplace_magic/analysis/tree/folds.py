@@ -12,9 +12,9 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Several calls, and the tensors that they made, drawn as one box."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Several calls that belong together."""
 
     key: str
     """Stable for a trace, e.g. ``F18-23``: from the first call to the last."""
@@ -24,6 +24,17 @@ class Fold:
     """Where the parameters lie that only it reads, e.g. ``model.layer1``."""
     passes: int = 1
     """How often the same code ran."""
+    site: Callsite | None = None
+    lines: tuple[int, int] | None = None
+    """First and last line, where all of it lies in one function."""
+    partial: bool = False
+    """Further calls ran among these that are missing, so each count is the least that it can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold(Group):
+    """Calls, and the tensors that they made, drawn as one box."""
+
     more: bool = False
     """Passes of a loop of which another one is drawn."""
     layers: bool = False
@@ -37,15 +48,10 @@ class Fold:
     """The versions inside that something outside uses, or nothing does."""
     mutated: tuple[TensorVertex, ...] = ()
     """The versions inside that a write into an existing tensor made."""
-    site: Callsite | None = None
-    lines: tuple[int, int] | None = None
-    """First and last line, where all of it lies in one function."""
     initialised: bool = False
     """A new module's tensors and what filled them."""
     loose: bool = False
     """Of an overview: operations between two modules; the name is theirs."""
-    partial: bool = False
-    """Further calls ran among these that are missing, so each count is the least that it can be."""
 
     @property
     def writes(self) -> int:
@@ -53,24 +59,14 @@ class Fold:
         return len(self.mutated) + self.ran - len(self.calls)
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame(Group):
     """A group that is drawn open: its name stands around its parts."""
 
-    key: str
-    name: str
-    path: str
-    passes: int
-    """For a loop: how many passes it has."""
     shown: int
-    """How many of them are drawn as a box or frame of their own."""
+    """How many of its passes are drawn as a box or frame of their own."""
     members: tuple[str, ...]
     """Keys of the vertices, folds and frames directly inside."""
-    site: Callsite | None = None
-    lines: tuple[int, int] | None = None
-    """As those of a fold."""
-    partial: bool = False
-    """As that of a fold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
@@ -44,7 +45,6 @@ class ModuleNames:
 
     def __init__(self, trace: Trace) -> None:
         self._modules = {module.path: module for module in trace.module_names}
-        self._known: dict[tuple[int, tuple[str, ...]], tuple[Room | None, ...]] = {}
         self._names = grouped((entry.tensor, entry.name) for entry in (trace.names if self._modules else ()))
 
     def running(self, call: CallEvent) -> tuple[Room | None, ...]:
@@ -54,13 +54,10 @@ class ModuleNames:
             return best
         for facts in call.inputs:
             if facts.tensor in self._names:
-                key = facts.tensor, call.modules
-                found = self._known.get(key)
-                if found is None:
-                    found = self._known[key] = self._around(*key)
-                best = max(best, found, key=_told)
+                best = max(best, self._around(facts.tensor, call.modules), key=_told)
         return best
 
+    @remembered
     def _around(self, tensor: int, classes: tuple[str, ...]) -> tuple[Room | None, ...]:
         """By the name that fits best: one weight may belong to two modules."""
         return max((self._aligned(name, classes) for name in self._names[tensor]), key=_told)

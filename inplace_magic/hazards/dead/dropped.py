@@ -14,7 +14,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Severity
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Dropped, Mutation
 
@@ -114,7 +114,7 @@ def _cut_off(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped
         "all": dropped.among,
         "example": loss.example.format(value, int(value)) if value is not None else "",
     }
-    calls = {"line": call, "maker": story.maker_of_storage(mutation.storage)}
+    calls = {"line": call, "origin": story.maker_of_storage(mutation.storage)}
     severity = _severity(call, dropped, loss)
     return Found(calls, mutation.tensor, words=words, message=loss.message, fix=loss.fix, severity=severity)
 
@@ -127,7 +127,7 @@ def index_repeats(story: Story) -> Iterator[Found]:
         read, adds = _read_back(story, call, mutation)
         if read is not None and (adds or dropped.differ):
             words = {"count": dropped.values, "all": dropped.among}
-            yield Found({"line": call, "read": read}, mutation.tensor, words=words)
+            yield Found({"line": call, "origin": read}, mutation.tensor, words=words)
 
 
 def _read_back(story: Story, call: CallEvent, mutation: Mutation) -> tuple[CallEvent | None, bool]:
@@ -167,7 +167,6 @@ RULES = rules_of(
         "index-repeats",
         "silent",
         index_repeats,
-        Calls(read="", origin="read"),
         message=N_(
             "{line} loses {count} of {all} updates: its index repeats elements of {tensor}, and an assignment keeps "
             "one value for each. PyTorch gives no error."
@@ -193,7 +192,6 @@ RULES = rules_of(
         "values-cut-off",
         "silent",
         values_cut_off,
-        Calls(origin="maker"),
         nameless=N_("the tensor"),
     ),
 )

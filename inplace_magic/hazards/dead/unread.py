@@ -14,7 +14,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.fixes.target import Fix, Written
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.grouped import grouped
@@ -24,7 +24,6 @@ from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.out_of_place import assigned_back, receiver
 from inplace_magic.source.spots import spot_of
-from inplace_magic.source.variables import mentions
 
 
 def write_lost(story: Story) -> Iterator[Found]:
@@ -42,7 +41,7 @@ def write_lost(story: Story) -> Iterator[Found]:
         copied = " ".join(made.callsite.expression.split()) if made.callsite is not None else ""
         message = _INTO_THE_NAMELESS if source is None else _INTO_ELEMENTS if made.does("picks") else ""
         words = {"copied": wording.code(copied), "tensor": f"`{source}`"}
-        yield Found({"line": call, "made": made}, mutation.tensor, copied or source, words, message=message)
+        yield Found({"line": call, "origin": made}, mutation.tensor, copied or source, words, message=message)
 
 
 _INTO_THE_NAMELESS = N_(
@@ -185,7 +184,7 @@ def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     """True if the innermost loop around a line binds the name, and nothing below the line reads it."""
     spot = spot_of(story.trace, site)
     loop = spot.loops[0] if spot is not None and spot.loops else None
-    if spot is None or not isinstance(loop, ast.For) or not mentions(loop.target, name):
+    if spot is None or not isinstance(loop, ast.For) or not expressions.mentions(loop.target, name):
         return False
     nodes, end = ast.walk(spot.scope), spot.statement.end_lineno or spot.statement.lineno
     loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
@@ -197,7 +196,6 @@ RULES = rules_of(
         "write-lost",
         "silent",
         write_lost,
-        Calls(origin="made"),
         message=N_(
             "{line} writes into a new tensor, and the write is lost: {copied} computed that tensor from "
             "{tensor}, and nothing read it afterwards. {tensor} keeps its old values. PyTorch gives no error."

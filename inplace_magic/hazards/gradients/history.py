@@ -8,7 +8,7 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import detached_apart
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -87,7 +87,7 @@ def _misses(story: Story, read: CallEvent, write: CallEvent, mutation: Mutation)
     for given in read.inputs:
         if given.storage != mutation.storage or given.tensor == mutation.tensor or not given.requires_grad:
             continue
-        node = story.nodes.get(given.node) if given.node is not None else None
+        node = story.nodes.get(given.node)
         if not given.is_leaf and (node is None or (node.call is not None and node.call >= write.index)):
             continue
         overwritten = read.does("overwrites") and given is read.inputs[0]
@@ -113,7 +113,6 @@ RULES = rules_of(
         "history-cut",
         "warning",
         cut,
-        Calls(write="cut"),
         message=N_(
             "{cut} removes the history of {tensor} itself, and {read} then reads it: no gradient from there "
             "reaches what {tensor} was computed from. PyTorch gives no error."
@@ -126,7 +125,6 @@ RULES = rules_of(
         "history-missed",
         "silent",
         missed,
-        Calls(write="write"),
         message=N_(
             "{write} wrote {written}, and {read} then reads the new values by way of {other}, whose history is older: "
             "Paddle does not rewrite the history of a tensor when one of its views is written, or the other way round. "

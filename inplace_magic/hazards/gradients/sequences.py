@@ -285,7 +285,6 @@ RULES = rules_of(
         "gradient-edited-by-step",
         "warning",
         edited_by_step,
-        Calls(write="write"),
         message=N_(
             "{write} added to {gradient} for its step before {read} reads it: the values are no longer those "
             "that backward left. PyTorch gives no error."

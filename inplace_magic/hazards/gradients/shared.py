@@ -175,7 +175,6 @@ RULES = rules_of(
         "bucket-left-behind",
         "warning",
         left_behind,
-        Calls(write="taken"),
         nameless=N_("one tensor"),
         message=N_(
             "{taken} removes the gradients that were parts of {tensor}, so {filled} makes new ones elsewhere, "

@@ -186,7 +186,7 @@ RULES = rules_of(
         "parameter-without-gradient",
         "warning",
         unarrived,
-        Calls(write="cut", origin="step"),
+        Calls(origin="step"),
         message=N_(
             "{step} does not move {named}: in {cut}, {code} {how}. {backward} reached what was computed from "
             "its result, and went no further back. PyTorch gives no error."

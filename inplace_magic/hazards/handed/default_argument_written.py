@@ -17,11 +17,11 @@ from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import assignments
 from inplace_magic.source.listing import texts
 from inplace_magic.source.spots import spot_of
-from inplace_magic.source.statements import defaults, shared_defaults
+from inplace_magic.source.statements import defaults_of, shared_defaults
 from inplace_magic.source.text import nodes_in
-from inplace_magic.source.variables import assignments
 
 CODE = "default-argument-written"
 
@@ -93,7 +93,7 @@ def _default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> str 
     init = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     bound = [value for target, value in assignments(nodes_in(owner)) if getattr(target, "attr", None) == attribute]
     name = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
-    default = defaults(init).get(name) if init is not None and name is not None else None
+    default = defaults_of(init.args).get(name) if init is not None and name is not None else None
     if init is None or name not in shared_defaults(init) or not isinstance(default, (ast.Dict, ast.List, ast.Call)):
         return None
     parameters = tuple(argument.arg for argument in (*init.args.posonlyargs, *init.args.args))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.overlap import lies_within, may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 
@@ -24,8 +24,8 @@ def resized(story: Story) -> Iterator[Found]:
             used = next(story.given_between(after.tensor, call.index, len(story.calls)), None)
             others = (region for _other, region in _others(story, given, after) if region)
             if used is not None and any(lies_within(before, region) for region in others):
-                maker = story.innermost_new(after.tensor, call.index)
-                yield Found({"line": call, "maker": maker}, after.tensor, words={"count": _elements(after)})
+                origin = story.innermost_new(after.tensor, call.index)
+                yield Found({"line": call, "origin": origin}, after.tensor, words={"count": _elements(after)})
 
 
 def outgrown(story: Story) -> Iterator[Found]:
@@ -73,7 +73,6 @@ RULES = rules_of(
         "out-outgrown",
         "silent",
         resized,
-        Calls(origin="maker"),
         message=N_(
             "{line} makes {tensor} show other elements: it is a part of a larger tensor, and `resize_` takes "
             "{count} elements that follow each other in memory, from its first one on. PyTorch gives no error."

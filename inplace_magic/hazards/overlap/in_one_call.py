@@ -27,7 +27,7 @@ from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.new_tensor import cloned_first, made_out_of_place
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.origins import builds_on_itself
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -226,7 +226,6 @@ RULES = rules_of(
         "expanded-tensor-written",
         "silent",
         expanded_written,
-        Calls(origin="origin"),
         message=N_(
             "{line} writes {tensor} of shape {shape}, in which one element of memory stands for several positions "
             "({origin_code}, {place}): all of them changed."

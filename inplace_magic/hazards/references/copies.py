@@ -25,7 +25,6 @@ from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.listing import LOOPS, texts
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
-from inplace_magic.source.variables import mentions
 
 _Key = tuple[str, str]
 
@@ -156,7 +155,7 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
     if spot is None or mine == others or copy.level or copy.path == mine:
         return False
     made = spot.value_of(mine)
-    return isinstance(made, ast.Call) and mentions(made, others)
+    return isinstance(made, ast.Call) and expressions.mentions(made, others)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:

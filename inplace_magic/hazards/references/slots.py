@@ -34,7 +34,6 @@ from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import listing_of
 from inplace_magic.source.spots import Spot, spot_of
-from inplace_magic.source.variables import mentions, variables_read
 
 Two = tuple[str, str]
 """Two slots that are one tensor."""
@@ -143,7 +142,7 @@ def _is_gone_through(
         return False
     spot, root = spot_of(story.trace, owned.site), before_first_step(owned.path)[0]
     for loop in spot.loops if spot is not None else ():
-        if not isinstance(loop, ast.While) and mentions(loop.target, root):
+        if not isinstance(loop, ast.While) and expressions.mentions(loop.target, root):
             over = (path_text(node) for node in ast.walk(loop.iter) if isinstance(node, ast.expr))
             return container in over
     return False
@@ -220,7 +219,7 @@ def _parts_read_at(story: Story, place: Callsite) -> Iterator[ast.AST]:
     spot = Spot(listing, statement)
     for part in (*(loop.iter for loop in spot.loops if not isinstance(loop, ast.While)), *read_parts(statement)):
         yield part
-        for value in map(spot.value_of, variables_read(part)):
+        for value in map(spot.value_of, expressions.variables_read(part)):
             only_counted = isinstance(value, ast.Call) and names(value.func, "len")
             if value is not None and not only_counted:
                 yield value

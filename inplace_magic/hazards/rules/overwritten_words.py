@@ -239,9 +239,9 @@ def of_another_thread() -> Hazard:
 
 def _reason(story: Story, call: CallEvent) -> str:
     """Why the watch could not tell, as far as the record says."""
-    reached = _reached(story, call)
     if _is_older(story, call):
         return _("A part of the graph is from before the watch began.")
+    reached = story.reached_by(call.index)
     if any(saved.hooked and saved.node in reached for saved in story.trace.saved):
         return _("Saved-tensor hooks packed the saved tensor, as checkpoint does, so the watch does not know it.")
     return ""
@@ -256,13 +256,8 @@ def _is_older(story: Story, call: CallEvent) -> bool:
         return True
     return any(
         not story.nodes[number].does("accumulates") and story.saver_site(story.nodes[number])[1] is None
-        for number in _reached(story, call)
+        for number in story.reached_by(call.index)
     )
-
-
-def _reached(story: Story, call: CallEvent) -> set[int]:
-    backward = story.backwards.get(call.index)
-    return story.reached(backward.roots) if backward is not None else set()
 
 
 def _versions(expected: int | None, found: int | None) -> str:

@@ -6,7 +6,7 @@ A kind of refusal is a row of :data:`KINDS`, by the kind that the record gives t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from inplace_magic.analysis.overlap import repeating, repeats_elements
@@ -47,14 +47,14 @@ def _not_written(write: Written) -> Fix | None:
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """A kind of write that PyTorch refuses, in words."""
+class _Kind(Cures):
+    """A kind of write that PyTorch refuses, in words, and how it is cured."""
 
     code: str
-    why: str
     fix: str
     said: str = N_("{line} writes {tensor} in place, and {tensor} is a view.")
-    cures: Cures = field(default_factory=Cures)
+    why: str = ""
+    """Where the record has no words for it."""
 
 
 _UPDATE = N_("Put {line_code} under `with torch.no_grad():`, as an update of the values.")
@@ -73,85 +73,84 @@ _ANEW = N_(
 KINDS: Mapping[RefusalKind, _Kind] = {
     "leaf written": _Kind(
         LEAF,
-        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a leaf that requires grad."),
-        Cures((for_a_leaf,)),
+        ways=(for_a_leaf,),
     ),
     "view of a leaf written": _Kind(
         LEAF,
-        WHY["leaf written"],
         _UPDATE_OR_COPY,
         N_("{line} writes {tensor} in place, and {tensor} is a view of a leaf that requires grad."),
-        Cures((for_a_leaf,)),
+        WHY["leaf written"],
+        ways=(for_a_leaf,),
     ),
     "one of several views written": _Kind(
         MULTI_OUTPUT,
         N_(
-            "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them "
-            "without the others, so it refused."
-        ),
-        N_(
             "If `{base}` is to see the write, take the view by an index or a slice, `{base}[…]`: a view that is taken "
             "alone may be written. If not, turn {line_code} into its out-of-place form and use the result."
         ),
-        cures=Cures((flag_turned_off, _not_written), (advice,)),
+        why=N_(
+            "{maker} gives several views of one tensor at once; PyTorch cannot rewrite the history of one of them "
+            "without the others, so it refused."
+        ),
+        ways=(flag_turned_off, _not_written),
+        advice=(advice,),
     ),
     "base of several views written": _Kind(
         BASE,
+        N_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line_code}."),
+        N_("{line} wrote {tensor}, and {use} then used a view of it."),
         N_(
             "{maker} gives several views of one tensor at once; after a write to their base PyTorch no longer knows "
             "the history of each view, and refused when one was used."
         ),
-        N_("Write before the views are taken, or into a copy: `{name} = {name}.clone()` before {line_code}."),
-        N_("{line} wrote {tensor}, and {use} then used a view of it."),
-        Cures((taken_after_the_write,)),
+        ways=(taken_after_the_write,),
     ),
     "view detached in place": _Kind(
         DETACHED,
-        WHY["view detached in place"],
         N_("Bind a detached tensor instead: `{name} = {name}.detach()`."),
         N_("{line} detaches {tensor} in place, and {tensor} is a view."),
-        Cures((bound_anew,)),
+        ways=(bound_anew,),
     ),
     "inference tensor written": _Kind(
         INFERENCE,
-        WHY["inference tensor written"],
         N_(
             "Write it under `inference_mode` as well, or write into a copy: `{name} = {name}.clone()` before "
             "{line_code}."
         ),
         N_("{line} writes {tensor} in place."),
-        Cures((flag_turned_off, value_given, bound_anew), (advice,)),
+        ways=(flag_turned_off, value_given, bound_anew),
+        advice=(advice,),
     ),
     "view made without recording written": _Kind(
         NO_GRAD,
-        WHY["view made without recording written"],
         N_(
             "Take the view with recording on, outside `no_grad`; or, if no gradient is wanted, put {line_code} under "
             "`torch.no_grad()` and detach the written tensor."
         ),
-        cures=Cures((flag_turned_off, _not_written), (advice,)),
+        ways=(flag_turned_off, _not_written),
+        advice=(advice,),
     ),
     "view of a custom function written": _Kind(
         CUSTOM,
-        WHY["view of a custom function written"],
         _ANEW,
-        cures=Cures((flag_turned_off, value_given, bound_anew), (advice,)),
+        ways=(flag_turned_off, value_given, bound_anew),
+        advice=(advice,),
     ),
     "expanded tensor written": _Kind(
         EXPANDED,
-        N_("A write to one of them changes the others, so PyTorch refused."),
         N_("Give it memory of its own first: `.clone()` what {origin_code} gives."),
         N_("{line} writes {tensor}, in which one element of memory stands for several positions."),
-        Cures((where_it_was_made,)),
+        N_("A write to one of them changes the others, so PyTorch refused."),
+        ways=(where_it_was_made,),
     ),
     "memory read and written": _Kind(
         READ,
-        N_("An element could hold its new value before it is read, so PyTorch refused."),
         N_("Read from a copy: append `.clone()` to what {line_code} reads."),
         N_("{line} writes {tensor} while it reads other elements of the same memory."),
-        Cures((of_what_is_read,)),
+        N_("An element could hold its new value before it is read, so PyTorch refused."),
+        ways=(of_what_is_read,),
     ),
 }
 
@@ -207,7 +206,7 @@ def _hazard(story: Story, kind: _Kind, call: CallEvent, refusal: Refusal, writer
         message=sentences(
             _(KINDS["leaf written"].said if itself else kind.said).format(**words),
             _(came).format(line=wording.spot(origin)) if apart else "",
-            _(kind.why).format(**words),
+            _(kind.why or WHY[refusal.kind]).format(**words),
         ),
         fix=_(_fix(kind, call, made, base)).format(**words),
         variable=variable,
@@ -259,8 +258,8 @@ def _fix(kind: _Kind, call: CallEvent, made: CallEvent | None, base: str | None)
 
 def _rule(name: str, *codes: str) -> Rule:
     """Return the rule of the kinds that one page explains."""
-    cures = {kind.code: kind.cures for kind in KINDS.values() if kind.code in codes}
-    return Rule(name, "error", partial(_check, frozenset(codes)), cures)
+    kinds = {kind.code: kind for kind in KINDS.values() if kind.code in codes}
+    return Rule(name, "error", partial(_check, frozenset(codes)), kinds)
 
 
 RULES = (

@@ -47,8 +47,7 @@ def _failing(story: Story, call: CallEvent, refusal: Refusal) -> Stale | None:
     """Return the saved tensor that the message speaks of: reached by this backward, at these versions, of this shape;
     of several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end, expected, found = call.index, refusal.expected, refusal.found
-    backward = story.backwards.get(end)
-    reached = story.reached(backward.roots) if backward is not None else None
+    reached = story.reached_by(end) if end in story.backwards else None
     candidates = []
     for stale in _all_stale(story, end, expected):
         if reached is not None and stale.node.node not in reached:
@@ -105,7 +104,7 @@ def _wrapped_stale(story: Story, end: int, expected: int | None, found: int | No
     """Savers that torch hides: an in-place op on a view becomes a ``CopySlices`` node around the op's own node, whose
     saved tensors cannot be read. What it saved is what it wrote, at the version that the write made."""
     for node in story.trace.nodes:
-        call = story.calls.get(node.call) if node.does("writes a part") and node.call is not None else None
+        call = story.calls.get(node.call) if node.does("writes a part") else None
         if call is not None and call.does("saves nothing"):
             continue
         for mutation in call.mutations if call is not None else ():
@@ -167,14 +166,9 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
 
 def _reached_by_the_failed(story: Story) -> set[int] | None:
     """Return the nodes to which the backwards that raised would have come; None where none raised."""
-    called = (story.backwards.get(call.index) for call, _ in story.refusals() if call is not None)
-    failed = [story.reached(backward.roots) for backward in called if backward is not None]
-    return set().union(*failed) if failed else None
+    failed = [call.index for call, _ in story.refusals() if call is not None and call.index in story.backwards]
+    return set().union(*map(story.reached_by, failed)) if failed else None
 
 
-RULE = Rule(
-    CODE,
-    "error",
-    check,
-    {CODE: Cures((refused.version_moved,), (step_advice.advice, inplace_false.advice, new_tensor.advice))},
-)
+_CURES = Cures(ways=(refused.version_moved,), advice=(step_advice.advice, inplace_false.advice, new_tensor.advice))
+RULE = Rule(CODE, "error", check, {CODE: _CURES})

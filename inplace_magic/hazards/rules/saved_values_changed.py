@@ -19,7 +19,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.changed_values import PAST_AUTOGRAD, first_change, used_after
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import refused, step_advice
-from inplace_magic.hazards.rule import Calls, Cures, Event, Found, Row, Rule, findings
+from inplace_magic.hazards.rule import Cures, Event, Found, Row, Rule, findings
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
@@ -189,7 +189,7 @@ def kept_by_ctx(story: Story) -> Iterator[Found]:
                 name = within.rpartition(".")[2]
                 words = {"function": name, "kept_place": wording.place(kept.callsite)}
                 variable = story.name_written_by(write) or story.bindings.name(meta.tensor)
-                calls: dict[str, Event | None] = {"kept": kept, "write": write, "read": call}
+                calls: dict[str, Event | None] = {"write": write, "saved": kept, "read": call}
                 yield Found(calls, meta.tensor, variable, words, saved_by=f"{name}Backward")
 
 
@@ -224,7 +224,6 @@ KEPT_BY_CTX = Row(
     "saved-values-changed",
     "silent",
     kept_by_ctx,
-    Calls(write="write", saved="kept"),
     message=N_(
         "{tensor} was overwritten by {write} after `{function}.forward` had read it ({kept_place}). "
         "`{function}.backward` reads it again, in {read}, and sees the new values: it was not kept by "
@@ -238,4 +237,4 @@ KEPT_BY_CTX = Row(
 )
 
 
-RULE = Rule(CODE, "silent", check, {CODE: Cures((refused.version_kept,), (step_advice.advice,))})
+RULE = Rule(CODE, "silent", check, {CODE: Cures(ways=(refused.version_kept,), advice=(step_advice.advice,))})

@@ -10,7 +10,7 @@ from itertools import pairwise, permutations
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
+from inplace_magic.hazards.fixes.of_origin import deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
@@ -223,7 +223,7 @@ def data_copied(write: Written) -> Fix | None:
     statement = listing.statement_at(shared) if shared is not None and listing.whole else None
     if not isinstance(statement, ast.Assign) or expressions.path_text(statement.value) is None:
         return None
-    return copied(write, listing, statement.value)
+    return write.copied(statement.value)
 
 
 def deeply_copied(write: Written) -> Fix | None:
@@ -235,7 +235,7 @@ def deeply_copied(write: Written) -> Fix | None:
         still = f"self.{path.rpartition('.')[2]}" if path is not None and "." in path else path
         found = _alias_of(listing, still) if still is not None else None
         if found is not None:
-            return deep_copied(write, listing, *found)
+            return deep_copied(write, listing, *found[1:])
     return None
 
 

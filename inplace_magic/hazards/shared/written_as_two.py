@@ -22,7 +22,6 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.references.engine import is_there_to_be_written, writes_of
 from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
@@ -32,10 +31,9 @@ from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import parse
+from inplace_magic.source.expressions import parse, variables_in
 from inplace_magic.source.listing import Listing
 from inplace_magic.source.spots import Spot, spot_of
-from inplace_magic.source.variables import variables_in
 
 CODE = "written-as-two"
 
@@ -206,7 +204,7 @@ def memory_copied(write: Written) -> Fix | None:
     node, call = write.statement, write.call
     if call is None or not call.does("takes memory") or not isinstance(node, ast.Assign):
         return None
-    return copied(write, write.listing, node.value)
+    return write.copied(node.value)
 
 
 RULES = rules_of(

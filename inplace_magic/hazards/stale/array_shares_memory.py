@@ -24,9 +24,9 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import assignments
 from inplace_magic.source.listing import FUNCTIONS, LOOPS
 from inplace_magic.source.spots import Spot, spot_of
-from inplace_magic.source.variables import assignments
 
 _FIRST = 20
 """Arrays of one memory that are held against each other."""

@@ -24,7 +24,6 @@ from inplace_magic.source import expressions
 from inplace_magic.source.listing import Listing, whole_listing
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
-from inplace_magic.source.variables import variables_bound
 
 CODE = "initial-value-written"
 
@@ -94,7 +93,7 @@ def _begins_anew(story: Story, call: CallEvent, tensor: int) -> tuple[AliasState
         if alias.target != written or alias.line >= site.line or not isinstance(loop, (ast.For, ast.While)):
             continue
         block = next((entry for entry in loop.body if spans(entry, site.line)), None)
-        other = alias.source in variables_bound(loop) or _serves_otherwise(spot.listing, loop, alias.source)
+        other = alias.source in expressions.variables_bound(loop) or _serves_otherwise(spot.listing, loop, alias.source)
         read = _read_below(story, call, tensor, block, loop) if block is not None and not other else None
         if read is not None:
             return alias, read.index
