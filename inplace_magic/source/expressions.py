@@ -258,14 +258,17 @@ def mentions(node: ast.AST | None, name: str) -> bool:
 
 
 def assignments(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield (target, value) of the assignments among some nodes, of an unpacking entry by entry."""
+    """Yield (target, value) of the assignments among some nodes, of an unpacking entry by entry: ``value[0]``."""
     for node in nodes:
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and (value := node.value) is not None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and (value := node.value) is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
                     yield from zip(target.elts, value.elts, strict=False)
+                elif isinstance(target, (ast.Tuple, ast.List)):
+                    entries = (ast.Subscript(value, ast.Constant(at), ast.Load()) for at in range(len(target.elts)))
+                    yield from zip(target.elts, entries, strict=True)
                 else:
-                    yield from ((each, value) for each in getattr(target, "elts", [target]))
+                    yield target, value
 
 
 def set_later(tree: ast.Module) -> frozenset[str]:
