@@ -112,7 +112,7 @@ class Accesses(SortedCalls):
         that moved no version of it; all of them where nobody compares versions. Of one that may have been skipped
         nobody knows."""
         writes = self._silent_writes(saved.storage, saved.counter, saved.guarded)
-        return map(writes.__getitem__, range(bisect_right(writes, since, key=_call_index), len(writes)))
+        return map(writes.__getitem__, range(bisect_right(writes, since, key=index_of), len(writes)))
 
     @remembered
     def _silent_writes(
@@ -224,7 +224,8 @@ def _between(calls: Sequence[CallEvent], since: int, until: int) -> Iterator[Cal
     return map(calls.__getitem__, places)
 
 
-def _call_index(entry: tuple[CallEvent, Mutation]) -> int:
+def index_of(entry: tuple[CallEvent, Mutation]) -> int:
+    """Return the index of a call that wrote."""
     return entry[0].index
 
 

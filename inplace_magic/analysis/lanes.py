@@ -14,7 +14,7 @@ from operator import attrgetter
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.marks import Keeping, Mark, judged, keepings_of
-from inplace_magic.analysis.naming.rebindings import Rebinding
+from inplace_magic.analysis.naming.known import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled

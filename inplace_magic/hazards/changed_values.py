@@ -170,9 +170,8 @@ def used_after(story: Story, node: AutogradNode, change: Write, saved: SavedTens
     if saved.storage in story.trained_memories and (story.backwards_run or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
     written = story.observations.get(change.mutation.tensor if change.mutation is not None else saved.tensor)
-    saved_at = node.call if node.call is not None else -1
     is_parameter = written is not None and written.is_trainable
-    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if is_parameter else None):
+    if node.pending and story.another_backward_is_meant(node, change.at, is_parameter=is_parameter):
         return len(story.trace.calls)
     return None
 

@@ -188,10 +188,5 @@ RULES = rules_of(
         fix=N_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
         nameless=N_("the tensor"),
     ),
-    Row(
-        "values-cut-off",
-        "silent",
-        values_cut_off,
-        nameless=N_("the tensor"),
-    ),
+    Row("values-cut-off", "silent", values_cut_off, nameless=N_("the tensor")),
 )

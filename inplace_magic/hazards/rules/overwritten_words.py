@@ -175,9 +175,7 @@ def of_an_unseen_save(story: Story, call: CallEvent, write: Write | None, refusa
     """PyTorch raised, and the watch did not see the save; the write is named where only one fits."""
     expected, found = refusal.expected, refusal.found
     where = wording.place(call.callsite)
-    variable = None
-    if write is not None and write.call is not None and write.mutation is not None:
-        variable = story.bindings.written_name(write.call, write.mutation.tensor)
+    variable = story.name_written_by(write) if write is not None else None
     if write is not None and write.site is not None:
         message = _(
             "Backward at {place} failed because a saved tensor was overwritten; {versions}. The save was not seen, but "

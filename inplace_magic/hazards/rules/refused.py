@@ -16,13 +16,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.fixes.refused import (
-    base_name,
-    for_a_leaf,
-    is_computed,
-    is_seen_through_its_base,
-    is_update,
-)
+from inplace_magic.hazards.fixes.refused import base_name, for_a_leaf, is_computed, is_seen_through_its_base, is_update
 from inplace_magic.hazards.fixes.reorder import taken_after_the_write
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
@@ -133,10 +127,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
         advice=(advice,),
     ),
     "view of a custom function written": _Kind(
-        CUSTOM,
-        _ANEW,
-        ways=(flag_turned_off, value_given, bound_anew),
-        advice=(advice,),
+        CUSTOM, _ANEW, ways=(flag_turned_off, value_given, bound_anew), advice=(advice,)
     ),
     "expanded tensor written": _Kind(
         EXPANDED,

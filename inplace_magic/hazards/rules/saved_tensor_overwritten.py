@@ -145,12 +145,11 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
     for stale in _all_stale(story, len(story.trace.calls), pending=True):
         if stale.key in named:
             continue
-        saved_at = stale.node.call if stale.node.call is not None else -1
         written = stale.written(story)  # a leaf: a parameter, a buffer, data; not an activation of this forward pass
         if written is not None and written.is_leaf and not story.has_live_scalar(stale.node):
             continue  # no loss in sight: a forward pass to look at, or to let BatchNorm collect its statistics
         is_parameter = written is not None and written.is_trainable
-        if story.another_backward_is_meant(stale.node, stale.culprit.at, saved_at if is_parameter else None):
+        if story.another_backward_is_meant(stale.node, stale.culprit.at, is_parameter=is_parameter):
             groups.setdefault((stale.culprit.site, is_parameter), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
     failed = _reached_by_the_failed(story)
