@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from inplace_magic.watching.api import analyze as analyze
     from inplace_magic.watching.api import watch as watch
     from inplace_magic.watching.last import last_report as last_report
-    from inplace_magic.watching.scheduling import schedule as schedule
+    from inplace_magic.watching.windows import schedule as schedule
 
 __version__ = "0.1.0"
 
@@ -53,7 +53,7 @@ _ROOMS = {
     "report": ("Report",),
     "watching.api": ("analyze", "watch"),
     "watching.last": ("last_report",),
-    "watching.scheduling": ("schedule",),
+    "watching.windows": ("schedule",),
 }
 _PUBLIC = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -98,11 +98,8 @@ def checked(name: str) -> str:
     if name == AUTO:
         return preferred()
     if name not in LANGUAGES:
-        raise OptionError(
-            _("language {name!r} does not exist; choose one of {choices}.").format(
-                name=name, choices=", ".join((*LANGUAGES, AUTO))
-            )
-        )
+        text = _("language {name!r} does not exist; choose one of {choices}.")
+        raise OptionError(text.format(name=name, choices=", ".join((*LANGUAGES, AUTO))))
     return name
 
 

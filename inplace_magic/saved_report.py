@@ -23,15 +23,11 @@ Parts = tuple[Trace, tuple[Hazard, ...], str]
 def parts_of_text(text: str | bytes | bytearray) -> Parts:
     """Return the parts of a ``Report.to_json`` text, as :func:`parts_of`."""
     if not isinstance(text, (str, bytes, bytearray)):
-        raise ReportFormatError(
-            _("A saved report is text; this is an object of type {type}.").format(type=type(text).__name__)
-        )
+        said = _("A saved report is text; this is an object of type {type}.")
+        raise ReportFormatError(said.format(type=type(text).__name__))
     if len(text) > MAX_JSON_CHARACTERS:
-        raise ReportFormatError(
-            _("The saved report has {count} characters; more than {limit} are not read.").format(
-                count=len(text), limit=MAX_JSON_CHARACTERS
-            )
-        )
+        said = _("The saved report has {count} characters; more than {limit} are not read.")
+        raise ReportFormatError(said.format(count=len(text), limit=MAX_JSON_CHARACTERS))
     with collection_paused():
         try:
             data = json.loads(text)
@@ -50,12 +46,9 @@ def parts_of(data: Any) -> Parts:
         raise ReportFormatError(_("This is not a saved report: its `format` is not {format!r}.").format(format=FORMAT))
     version = data.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:
-        known = isinstance(version, int) and abs(version) < 10**9
-        text = (
-            _("This report has a format version {found}; this inplace_magic reads {version}.")
-            if known
-            else _("This report has a format version that is no version number; this inplace_magic reads {version}.")
-        )
+        text = _("This report has a format version that is no version number; this inplace_magic reads {version}.")
+        if isinstance(version, int) and abs(version) < 10**9:
+            text = _("This report has a format version {found}; this inplace_magic reads {version}.")
         raise ReportFormatError(text.format(found=repr(version), version=FORMAT_VERSION))
     rest = data.get("trace")
     if not isinstance(rest, dict):

@@ -18,7 +18,7 @@ from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.source import expressions
-from inplace_magic.source.targets import targets_at
+from inplace_magic.source.statements import targets_at
 
 SIGMOID_CELL = (
     "%%inplace_watch",

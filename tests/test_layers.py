@@ -103,7 +103,7 @@ HOME: dict[str, set[str]] = {
     "torch": {"capture/", "postmortem/", "rerun/", "lessons/", "ranks/boards.py"},
     "paddle": {"capture/paddle/"},
     "numpy": {"capture/", "rerun/"},
-    "executing": {"source/positions.py"},
+    "executing": {"source/versions.py"},
     "IPython": {"magics/", "cli/startup.py"},
     "pandas": {"render/tables/frames.py"},
     "graphviz": {"render/graph/"},

@@ -49,27 +49,24 @@ def effects_of(call: CallEvent) -> tuple[Effect, ...]:
     if len(call.outputs) == 1 and not call.mutations:  # most calls
         return (_of_output(call, call.outputs[0], inputs),)
     returned = {given.tensor: given for given in (*call.outputs, *call.mutated)}
-    rows: list[Effect] = []
-    written: set[int] = set()
-    for mutation in call.mutations:
-        written.add(mutation.tensor)
-        rows.append(
-            _effect(
-                call=call.index,
-                kind="reshaped" if call.kind == "metadata" else "mutated",
-                tensor=mutation.tensor,
-                before=inputs.get(mutation.tensor),
-                after=returned.get(mutation.tensor),
-                version_before=mutation.version_before,
-                version_after=mutation.version_after,
-                mutation=mutation,
-            )
+    rows = [
+        _effect(
+            call=call.index,
+            kind="reshaped" if call.kind == "metadata" else "mutated",
+            tensor=mutation.tensor,
+            before=inputs.get(mutation.tensor),
+            after=returned.get(mutation.tensor),
+            version_before=mutation.version_before,
+            version_after=mutation.version_after,
+            mutation=mutation,
         )
+        for mutation in call.mutations
+    ]
+    touched = {mutation.tensor for mutation in call.mutations}
     for output in call.outputs:
-        if output.tensor in written:
-            continue
-        written.add(output.tensor)
-        rows.append(_of_output(call, output, inputs))
+        if output.tensor not in touched:
+            touched.add(output.tensor)
+            rows.append(_of_output(call, output, inputs))
     return tuple(rows)
 
 
@@ -88,10 +85,7 @@ def _of_output(call: CallEvent, output: TensorMetadata, inputs: dict[int, Tensor
 
 def _base(call: CallEvent, output: TensorMetadata, inputs: dict[int, TensorMetadata]) -> TensorMetadata | None:
     if output.storage is not None:
-        for given in inputs.values():
-            if given.storage == output.storage:
-                return given
-        return None
+        return next((given for given in inputs.values() if given.storage == output.storage), None)
     return call.inputs[0] if call.kind == "view" and call.inputs else None
 
 

@@ -109,10 +109,7 @@ class Story(Writes):
 
     @cached_property
     def _first_seen(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for (tensor, _storage), index in self._first_seen_on.items():  # oldest first
-            found.setdefault(tensor, index)
-        return found
+        return {tensor: index for (tensor, _storage), index in reversed(self._first_seen_on.items())}
 
     @cached_property
     def saved(self) -> tuple[SavedTensor, ...]:
@@ -134,11 +131,8 @@ class Story(Writes):
         """Return a name for what was saved: its own, else that of a tensor on the same version counter."""
         if saved.tensor is not None:
             return self.bindings.name(saved.tensor)
-        for tensor in self.tensors_counted_by.get(saved.counter, ()) if saved.counter is not None else ():
-            name = self.bindings.name(tensor)
-            if name is not None:
-                return name
-        return None
+        counted = self.tensors_counted_by.get(saved.counter, ()) if saved.counter is not None else ()
+        return next((name for tensor in counted if (name := self.bindings.name(tensor)) is not None), None)
 
     @cached_property
     def nodes_of_functions(self) -> dict[str, frozenset[int]]:

@@ -98,11 +98,9 @@ class Writes(Backwards, KnownNames):
         return grouped((entry.counter, entry) for entry in self.trace.unseen)
 
     @cached_property
-    def _counters_on(self) -> dict[int | None, set[int | None]]:
-        found: dict[int | None, set[int | None]] = {}
-        for meta in self.observations.values():
-            found.setdefault(meta.storage, set()).add(meta.counter)
-        return found
+    def _counters_on(self) -> dict[int | None, list[int | None]]:
+        pairs = dict.fromkeys((meta.storage, meta.counter) for meta in self.observations.values())
+        return grouped(pairs)
 
     def innermost_new(self, tensor: int, before: int) -> CallEvent | None:
         """Return the first call before call `before` that gave a tensor as a new one; ``p.to(device)`` and

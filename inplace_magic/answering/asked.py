@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from inplace_magic.answering import marimo
 from inplace_magic.errors import chained
 from inplace_magic.record.answer import Answer
+from inplace_magic.source.shells import marimo_error
 
 
 def last_error() -> BaseException | None:
     """Return the error being handled, else the last unhandled one, in a script or a notebook."""
     asked = (getattr(sys, name, None) for name in ("last_value", "last_exc"))  # the second alone from Python 3.12 on
-    found = (sys.exc_info()[1], *asked, marimo.last_error())
+    found = (sys.exc_info()[1], *asked, marimo_error())
     return next((error for error in found if error is not None), None)
 
 

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from traceback import walk_tb
 from typing import Any
 
-from inplace_magic.answering import marimo
 from inplace_magic.postmortem import Cell
-from inplace_magic.source.shells import cell_numbers, cells_in_order, running_shell
+from inplace_magic.source.shells import cell_numbers, cells_in_order, marimo_cells, marimo_names, running_shell
 
 
 def at_hand(
@@ -23,7 +22,7 @@ def at_hand(
         number: execution count of the cell that raised it, where that is known.
         cells: execution count by compiled file name, where cells run under other names than the shell gave them.
     """
-    shell, names = running_shell(), marimo.namespace()
+    shell, names = running_shell(), marimo_names()
     files = list(_files(error))
     if shell is not None:
         return shell.user_ns, _cells_of_shell(shell, files, number, cells or {})
@@ -62,6 +61,6 @@ def _cells_of_shell(shell: Any, files: list[str], number: int | None, renamed: M
 
 
 def _cells_of_marimo(files: list[str]) -> tuple[Cell, ...]:
-    cells = [Cell(name, None, text) for name, text in marimo.cells()]
+    cells = [Cell(name, None, text) for name, text in marimo_cells()]
     failed = next((name for name in files if any(cell.filename == name for cell in cells)), None)
     return tuple(sorted(cells, key=lambda cell: cell.filename == failed))

@@ -11,7 +11,7 @@ from typing import Any
 from inplace_magic.render.deliver import tell
 from inplace_magic.report import Report
 from inplace_magic.watching.api import watch
-from inplace_magic.watching.scheduling import Schedule, schedule
+from inplace_magic.watching.windows import Schedule, schedule
 
 FIRST_STEPS = schedule(active=3, repeat=1)
 """The default schedule: a fault of every step shows in three steps."""

@@ -45,9 +45,8 @@ def main(given: list[str]) -> int:
         if asked.format == TEXT and asked.output is not None:
             raise OptionError(_("--output goes with --format; --save writes the whole report."))
         if asked.format != TEXT and is_off:
-            raise OptionError(
-                _("--format {name} is about findings, and --level off makes none.").format(name=asked.format)
-            )
+            text = _("--format {name} is about findings, and --level off makes none.")
+            raise OptionError(text.format(name=asked.format))
         if asked.program.lower().endswith(".json") and not asked.module:
             return _shown(asked.program, options, asked.format, asked.output)
         script = script_of(asked.program, is_module=asked.module)
@@ -121,9 +120,8 @@ def _shown(path: str, options: Options, form: str, output: str | None) -> int:
         with open(path, "rb") as file:
             report = Report.from_json(file.read())
     except OSError as error:
-        raise OptionError(
-            _("{name!r} cannot be read: {reason}.").format(name=path, reason=error.strerror or error)
-        ) from None
+        text = _("{name!r} cannot be read: {reason}.")
+        raise OptionError(text.format(name=path, reason=error.strerror or error)) from None
     if options.watch.lang is not None:
         report = report.in_language(checked(options.watch.lang))
     if form != TEXT:

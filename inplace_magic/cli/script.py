@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import CodeType, ModuleType
 
@@ -45,9 +43,8 @@ def _of_file(path: str) -> Script:
         with io.open_code(file) as opened:
             text = opened.read()
     except OSError as error:
-        raise OptionError(
-            _("{name!r} cannot be run: {reason}.").format(name=path, reason=error.strerror or error)
-        ) from None
+        sentence = _("{name!r} cannot be run: {reason}.")
+        raise OptionError(sentence.format(name=path, reason=error.strerror or error)) from None
     module = ModuleType("__main__")
     module.__dict__.update(__file__=file, __cached__=None, __doc__=None, __annotations__={})
     code = compile(text, file, "exec", dont_inherit=True)
@@ -61,7 +58,8 @@ def _of_module(name: str) -> Script:
             spec = find_spec(f"{name}.__main__")
     except (ImportError, AttributeError, ValueError):
         spec = None
-    code = _code_of(spec)
+    find = getattr(spec.loader, "get_code", None) if spec is not None else None
+    code = find(spec.name) if find is not None and spec is not None else None
     if spec is None or code is None:
         raise OptionError(_("There is no module {name!r} that could be run.").format(name=name))
     module = ModuleType("__main__")
@@ -74,11 +72,6 @@ def _of_module(name: str) -> Script:
         __spec__=spec,
     )
     return Script(code, module, spec.origin or name, None)
-
-
-def _code_of(spec: ModuleSpec | None) -> CodeType | None:
-    find: Callable[[str], CodeType | None] | None = getattr(spec.loader, "get_code", None) if spec is not None else None
-    return find(spec.name) if find is not None and spec is not None else None
 
 
 def run(script: Script, arguments: list[str]) -> BaseException | None:

@@ -37,9 +37,8 @@ def add() -> str:
     if before is not None and _BLOCK.search(before):
         return _("{file} loads inplace_magic already; nothing was changed.").format(file=file)
     _write(file, LINES if before is None else f"{before}\n{LINES}")
-    return _("{lines}\nwas written to {file}: new kernels and shells load inplace_magic by themselves.").format(
-        lines=LINES.rstrip(), file=file
-    )
+    text = _("{lines}\nwas written to {file}: new kernels and shells load inplace_magic by themselves.")
+    return text.format(lines=LINES.rstrip(), file=file)
 
 
 def remove() -> str:
@@ -72,9 +71,8 @@ def _text(file: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise OptionError(
-            _("{name!r} cannot be read: {reason}.").format(name=str(file), reason=error.strerror)
-        ) from None
+        text = _("{name!r} cannot be read: {reason}.")
+        raise OptionError(text.format(name=str(file), reason=error.strerror)) from None
 
 
 def _write(file: Path, text: str | None) -> None:
@@ -86,6 +84,5 @@ def _write(file: Path, text: str | None) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
     except OSError as error:
-        raise OptionError(
-            _("{name!r} cannot be written: {reason}.").format(name=str(file), reason=error.strerror)
-        ) from None
+        sentence = _("{name!r} cannot be written: {reason}.")
+        raise OptionError(sentence.format(name=str(file), reason=error.strerror)) from None

@@ -12,11 +12,11 @@ from inplace_magic.comparing.comparison import Comparison, Variant
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language, listed, sentences, use_language
 from inplace_magic.record.outcomes import Agreement
+from inplace_magic.rerun.program import CallProgram, Program, unprinted
 from inplace_magic.watching.api import watch
 from inplace_magic.watching.on_copies import watched
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.program import Program
     from inplace_magic.rerun.run import Failure, Quiet, Runner
 
 LEAST_REPEATS = 5
@@ -59,8 +59,6 @@ def compare(
     Example:
         >>> inplace_magic.compare(block, twin, inputs=image)
     """
-    from inplace_magic.rerun.program import CallProgram
-
     args, kwargs = _arguments(inputs)
     with use_language(lang):
         names = _names((first, second))
@@ -104,7 +102,6 @@ def run_comparison(
         CopyError: a variable that they read cannot be copied.
     """
     from inplace_magic.rerun.outcome import compare as compare_outcomes
-    from inplace_magic.rerun.program import unprinted
     from inplace_magic.rerun.run import Runner
 
     quiet = quiet or unprinted
@@ -126,12 +123,10 @@ def run_comparison(
 
 
 def _measured(runner: Runner, failure: Failure | None) -> Variant:
-    from inplace_magic.rerun.run import failure_text
-
     report = watched(runner, _observer(), backward=failure is not None and failure.backward)
     name = runner.program.name
     if failure is not None and not failure.backward:
-        return Variant(name, error=failure_text(failure), findings=tuple(report.hazards))
+        return Variant(name, error=str(failure), findings=tuple(report.hazards))
     try:
         counts = runner.counts()
     except Exception as error:  # a boundary: the program ran without the counter, so this is the counter's fault
@@ -144,7 +139,7 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     memory = [row for row in ledger.by_call if not row.workspace]
     return Variant(
         name,
-        error=failure_text(failure) if failure is not None else None,
+        error=str(failure) if failure is not None else None,
         in_backward=failure is not None,
         findings=tuple(report.hazards),
         parameters=counts.parameter_count if counts is not None else None,
@@ -185,9 +180,8 @@ def _notes(agreement: Agreement | None, variants: list[Variant]) -> Iterator[str
         )
     for variant, names in zip(variants, agreement.only if agreement is not None else (), strict=False):
         if names:
-            yield _("Only `{variant}` left {names}; not compared.").format(
-                variant=variant.name, names=_first_names(names, 5)
-            )
+            text = _("Only `{variant}` left {names}; not compared.")
+            yield text.format(variant=variant.name, names=_first_names(names, 5))
     for variant in variants:
         if variant.fault:
             yield _("`{variant}`: {fault}").format(variant=variant.name, fault=variant.fault)
@@ -198,9 +192,8 @@ def _notes(agreement: Agreement | None, variants: list[Variant]) -> Iterator[str
         )
     uncounted = {name: count for variant in variants for name, count in variant.uncounted}
     if uncounted:
-        yield _("Not counted in MACs or element operations: {operators}.").format(
-            operators=_first_names(sorted(uncounted), 8)
-        )
+        text = _("Not counted in MACs or element operations: {operators}.")
+        yield text.format(operators=_first_names(sorted(uncounted), 8))
 
 
 def _first_names(names: Sequence[str], most: int) -> str:
@@ -225,9 +218,8 @@ def check_callable(function: Any, name: str, args: tuple[Any, ...], kwargs: Mapp
         CompareError: it is not callable, or needs other arguments; `how` says how to give them.
     """
     if not callable(function):
-        raise CompareError(
-            _("`{name}` is no callable but an object of type {type}.").format(name=name, type=type(function).__name__)
-        )
+        text = _("`{name}` is no callable but an object of type {type}.")
+        raise CompareError(text.format(name=name, type=type(function).__name__))
     try:
         signature = inspect.signature(getattr(function, "forward", function))
     except (TypeError, ValueError):  # built-in functions have none; calling it will tell

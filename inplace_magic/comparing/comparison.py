@@ -129,7 +129,7 @@ class Comparison:
         Raises:
             ValueError: another view; the text lists them.
         """
-        from inplace_magic.render.comparison.frames import to_frame
+        from inplace_magic.render.comparison.tables import to_frame
 
         return to_frame(self, view)
 

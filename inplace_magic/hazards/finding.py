@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from inplace_magic.language import _
+from inplace_magic.record.outcomes import Proof, retold
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.proofs import Proof, retold
 
 Severity = Literal["error", "silent", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "silent", "warning", "info")

@@ -18,13 +18,13 @@ from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges, Hazard, Severity
-from inplace_magic.hazards.fixes.target import Fix, Written, leaves_a_write, said_of, written
+from inplace_magic.hazards.fixes.binding import leaves_a_write
+from inplace_magic.hazards.fixes.target import Fix, Written, written
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.hunks import diff
 
 Way = Callable[[Written], Fix | None]
 """A change of the user's lines; None where it is not certain that it cures."""
@@ -49,9 +49,7 @@ class Cures:
         fixes = (way(write) for way in self.ways) if write is not None else iter(())
         for fix in fixes:
             if write is not None and fix is not None and not leaves_a_write(write, fix):
-                text = diff(fix.site, fix.listing, fix.edits)
-                said = fix.sentence or said_of(text) or hazard.fix
-                return replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=said)
+                return fix.offered(hazard, hazard.fix)
         said = next((text for advice in self.advice if (text := advice(story, hazard))), hazard.fix)
         return replace(hazard, fix=said)
 

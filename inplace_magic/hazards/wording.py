@@ -10,16 +10,8 @@ from dataclasses import replace
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _
 from inplace_magic.record.places import Callsite
-
-_MAX_CODE = 70
-
-
-def code(text: str) -> str:
-    """Source for use within a sentence: on one line, not too long, in backticks."""
-    line = re.sub(r"\s+", " ", text).strip()
-    if not line:
-        return _("code whose source is not there")
-    return f"`{line if len(line) <= _MAX_CODE else line[: _MAX_CODE - 1] + '…'}`"
+from inplace_magic.record.places import code as code
+from inplace_magic.record.places import line_of as line_of
 
 
 def place(site: Callsite | None) -> str:
@@ -32,14 +24,6 @@ def place(site: Callsite | None) -> str:
         return site.place
     name = around.function.rsplit(".<locals>.", 1)[-1]
     return _("{place}, in `{name}`, called from {caller}").format(place=site.place, name=name, caller=via.place)
-
-
-def line_of(site: Callsite | None) -> str:
-    """Return the line's code; its place where the code is not known, as after ``python -c``."""
-    if site is None:
-        return _("an unknown line")
-    text = site.statement or site.text
-    return code(text) if text.strip() else site.place
 
 
 def spot(site: Callsite | None) -> str:

@@ -26,9 +26,8 @@ def exercise(key: str) -> Exercise:
         return found[key]
     lesson = str(key).split(".")[0]
     near = [each for each in found if each.split(".")[0] == lesson] or list(found)
-    raise OptionError(
-        _("There is no exercise {key!r}; there are {keys}.").format(key=key, keys=", ".join(map(repr, near)))
-    )
+    text = _("There is no exercise {key!r}; there are {keys}.")
+    raise OptionError(text.format(key=key, keys=", ".join(map(repr, near))))
 
 
 def judge_of(asked: Exercise) -> Callable[..., Feedback]:
@@ -57,21 +56,12 @@ def check(key: str, *answers: Any) -> Feedback:
     judge = judge_of(exercise(key))
     wanted = len(inspect.signature(judge).parameters)
     if len(answers) != wanted:
-        raise OptionError(
-            _("Exercise {key} takes {wanted} answers, and got {given}: see the cell of the exercise.").format(
-                key=key, wanted=wanted, given=len(answers)
-            )
-        )
-    if any(_untouched(answer) for answer in answers):
-        return Feedback(
-            "open",
-            _("Exercise {key} is waiting for you.").format(key=key),
-            (
-                _(
-                    'Put your answer in place of the `...` and run the cell again. `hint("{key}")` gives you a nudge.'
-                ).format(key=key),
-            ),
-        )
+        text = _("Exercise {key} takes {wanted} answers, and got {given}: see the cell of the exercise.")
+        raise OptionError(text.format(key=key, wanted=wanted, given=len(answers)))
+    if any(map(_untouched, answers)):
+        title = _("Exercise {key} is waiting for you.").format(key=key)
+        text = _('Put your answer in place of the `...` and run the cell again. `hint("{key}")` gives you a nudge.')
+        return Feedback("open", title, (text.format(key=key),))
     try:
         return judge(*answers)
     except NotYet as early:
@@ -106,9 +96,8 @@ def solution(key: str) -> Feedback:
         OptionError: there is no such exercise.
     """
     asked = exercise(key)
-    return Feedback(
-        "solution", _("A solution of exercise {key}").format(key=key), (_(asked.because),), code=asked.solution
-    )
+    title = _("A solution of exercise {key}").format(key=key)
+    return Feedback("solution", title, (_(asked.because),), code=asked.solution)
 
 
 def _untouched(answer: Any) -> bool:

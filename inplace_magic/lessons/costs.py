@@ -34,28 +34,22 @@ def which_spare(functions: Sequence[Callable[[Any], Any]], answer: Collection[st
         )
         for function in functions
     }
-    sparing = [name for name, run in runs.items() if not _copy(run)]
+    sparing = [name for name, run in runs.items() if not notes_of(run.report, SAVED_NOTHING)]
     off = [name for name in runs if (name in sparing) != (name in answer)]
     if off:
         return wrong(*(_what_it_saves(name, runs[name]) for name in off))
     return right(*(_what_it_saves(name, runs[name]) for name in runs if name not in sparing))
 
 
-def _copy(run: Attempt) -> str:
-    """What the report says of a copy that PyTorch made before the write; "" where there was none."""
-    return next(iter(notes_of(run.report, SAVED_NOTHING)), "")
-
-
 def _what_it_saves(name: str, run: Attempt) -> str:
-    copied = _copy(run)
+    copied = notes_of(run.report, SAVED_NOTHING)  # a copy that PyTorch made before the write
     if copied:
-        return _("`{name}` saves no memory. {finding}").format(name=name, finding=copied)
+        return _("`{name}` saves no memory. {finding}").format(name=name, finding=copied[0])
     written = calls_that_write(run.report)
     if not written:
         return _("`{name}` writes nothing.").format(name=name)
-    return _("`{name}` saves memory: {call} wrote over its input, and nothing had to be copied first.").format(
-        name=name, call=spot(written[-1])
-    )
+    text = _("`{name}` saves memory: {call} wrote over its input, and nothing had to be copied first.")
+    return text.format(name=name, call=spot(written[-1]))
 
 
 def frugal(features: Callable[..., Any]) -> Feedback:
@@ -67,50 +61,33 @@ def frugal(features: Callable[..., Any]) -> Feedback:
     for name, tensor in {"x": x, "weight": weight}.items():
         written = writes_to(run.report, tensor)
         if written:
-            return wrong(
-                _("{call} wrote `{name}`, which belongs to the caller and has to stay untouched.").format(
-                    call=spot(written[0]), name=name
-                ),
-                run=run,
-            )
+            text = _("{call} wrote `{name}`, which belongs to the caller and has to stay untouched.")
+            return wrong(text.format(call=spot(written[0]), name=name), run=run)
     if not (torch.equal(x, kept[0]) and torch.equal(weight, kept[1])):
         return wrong(_("`x` or `weight` was written. The caller still needs both."), run=run)
     if not torch.allclose(run.result, meant):
-        return wrong(
-            _("The result begins with {got}, and should begin with {wanted}.").format(
-                got=numbers_of(run.result[0, :3]), wanted=numbers_of(meant[0, :3])
-            ),
-            run=run,
-        )
+        text = _("The result begins with {got}, and should begin with {wanted}.")
+        return wrong(text.format(got=numbers_of(run.result[0, :3]), wanted=numbers_of(meant[0, :3])), run=run)
     size = meant.untyped_storage().nbytes()
     lines = [row for row in Ledger(run.report.trace).by_line if row.allocated_bytes]
     allocated = sum(row.allocated_bytes for row in lines)
-    if allocated >= 2 * size:
-        return wrong(
-            ngettext(
-                "The result is right. The result alone takes {size}, and your version allocates {allocated}, in "
-                "{count} line:",
-                "The result is right. The result alone takes {size}, and your version allocates {allocated}, in "
-                "{count} lines:",
-                len(lines),
-            ).format(size=words.bytes_of(size), allocated=words.bytes_of(allocated), count=len(lines)),
-            *(_allocates(row) for row in lines),
-            run=run,
-        )
-    return right(
-        _(
+    if allocated < 2 * size:
+        text = _(
             "Your version allocates {allocated}, which is the result and no more; `x` and `weight` are as they were."
-        ).format(allocated=words.bytes_of(allocated))
+        )
+        return right(text.format(allocated=words.bytes_of(allocated)))
+    text = ngettext(
+        "The result is right. The result alone takes {size}, and your version allocates {allocated}, in {count} line:",
+        "The result is right. The result alone takes {size}, and your version allocates {allocated}, in {count} lines:",
+        len(lines),
     )
+    told = text.format(size=words.bytes_of(size), allocated=words.bytes_of(allocated), count=len(lines))
+    return wrong(told, *map(_allocates, lines), run=run)
 
 
 def _allocates(row: LineMemory) -> str:
-    return _("{place}, `{code}`: {size}").format(
-        place=words.place(row.site), code=words.code_of(row.site), size=words.bytes_of(row.allocated_bytes)
-    )
+    text, size = _("{place}, `{code}`: {size}"), words.bytes_of(row.allocated_bytes)
+    return text.format(place=words.place(row.site), code=words.code_of(row.site), size=size)
 
 
-JUDGES: dict[str, Callable[..., Feedback]] = {
-    "9.1": which_spare,
-    "9.2": frugal,
-}
+JUDGES: dict[str, Callable[..., Feedback]] = {"9.1": which_spare, "9.2": frugal}

@@ -53,14 +53,12 @@ def _input() -> Any:
 def _why_it_raises(name: str, run: Attempt) -> str:
     if run.error is not None:
         found = findings_of(run.report)
-        first = found[0] if found else str(run.error)
-        return _("`{name}` raises. {finding}").format(name=name, finding=first)
+        return _("`{name}` raises. {finding}").format(name=name, finding=found[0] if found else str(run.error))
     written = calls_that_write(run.report)
     if not written:
         return _("`{name}` does not raise: it writes nothing.").format(name=name)
-    return _("`{name}` does not raise: when {call} wrote, nobody had saved the tensor that it wrote.").format(
-        name=name, call=spot(written[-1])
-    )
+    text = _("`{name}` does not raise: when {call} wrote, nobody had saved the tensor that it wrote.")
+    return text.format(name=name, call=spot(written[-1]))
 
 
 def chained(chain: Callable[[Any], Any]) -> Feedback:
@@ -70,34 +68,22 @@ def chained(chain: Callable[[Any], Any]) -> Feedback:
     meant.sum().backward()
     result, gradient = run.result, given.grad
     if not torch.equal(result, meant):
-        return wrong(
-            _("The result is {found} and should be {meant}.").format(found=numbers_of(result), meant=numbers_of(meant)),
-            run=run,
-        )
+        text = _("The result is {found} and should be {meant}.")
+        return wrong(text.format(found=numbers_of(result), meant=numbers_of(meant)), run=run)
     if gradient is None or x.grad is None or not torch.allclose(gradient, x.grad):
-        return wrong(
-            _("The result is right, and the gradient is not: {found} instead of {meant}, without any error.").format(
-                found=numbers_of(gradient), meant=numbers_of(x.grad)
-            ),
-            run=run,
-        )
+        text = _("The result is right, and the gradient is not: {found} instead of {meant}, without any error.")
+        return wrong(text.format(found=numbers_of(gradient), meant=numbers_of(x.grad)), run=run)
     written = calls_that_write(run.report)
     making = [call for call in own_calls(run.report) if call.kind == "ordinary" and not is_copy(call)]
     in_place = min(len(written), max(0, CALLS - len(making)))
     if in_place < MAY_WRITE:
-        besides = _("{count} of your calls still make a tensor of their own: {calls}.").format(
-            count=len(making), calls=listed(spot(call) for call in making)
-        )
-        return wrong(
-            _("Result and gradient are right. In-place so far: {count} of the 2 calls that may be.").format(
-                count=in_place
-            ),
-            *([besides] if len(written) > in_place else []),
-            run=run,
-        )
+        text = _("Result and gradient are right. In-place so far: {count} of the 2 calls that may be.")
+        besides = _("{count} of your calls still make a tensor of their own: {calls}.")
+        made = besides.format(count=len(making), calls=listed(map(spot, making)))
+        return wrong(text.format(count=in_place), *([made] if len(written) > in_place else []), run=run)
     copied = notes_of(run.report, SAVED_NOTHING)
     return right(
-        _("In-place, and the gradient is right: {calls}.").format(calls=listed(spot(call) for call in written)),
+        _("In-place, and the gradient is right: {calls}.").format(calls=listed(map(spot, written))),
         *(_("In-place does not mean that memory is saved. {finding}").format(finding=each) for each in copied),
     )
 
@@ -114,24 +100,20 @@ def saver_and_culprit(program: Callable[[Any], Any], answer: Mapping[str, int]) 
     if answer["overwritten"] != found.mutation.line:
         off.append(_about_write(run, answer["overwritten"]))
     if answer["saved"] != found.saved.line:
-        off.append(
-            _(
-                "Line {line} is not where it was saved. The tensor to look for is the one that was "
-                "overwritten later, `{name}`."
-            ).format(line=answer["saved"], name=found.variable)
+        text = _(
+            "Line {line} is not where it was saved. The tensor to look for is the one that was overwritten later, "
+            "`{name}`."
         )
-    if off:
-        return wrong(*off)
-    return right(*findings_of(run.report))
+        off.append(text.format(line=answer["saved"], name=found.variable))
+    return wrong(*off) if off else right(*findings_of(run.report))
 
 
 def _about_write(run: Attempt, line: int) -> str:
     call = next((call for call in calls_that_write(run.report) if line_of(call) == line), None)
     if call is None:
         return _("Line {line} wrote into no tensor: none of its calls is in-place.").format(line=line)
-    return _("{call} did write, but nobody had saved the tensor that it wrote. Look for another write.").format(
-        call=spot(call)
-    )
+    text = _("{call} did write, but nobody had saved the tensor that it wrote. Look for another write.")
+    return text.format(call=spot(call))
 
 
 LR = 0.5
@@ -146,32 +128,23 @@ def stepped(sgd_step: Callable[..., Any]) -> Feedback:
     if findings_of(run.report):
         return wrong(_("The report on your version still has a finding."), run=run)
     for parameter, values, gradient in zip(parameters, old, gradients, strict=True):
-        meant = torch.tensor(values) - LR * torch.tensor(gradient)
+        meant, got = torch.tensor(values) - LR * torch.tensor(gradient), numbers_of(parameter)
         if parameter.tolist() == values:
-            return wrong(_untouched_leaf(run.report, numbers_of(parameter)), run=run)
+            return wrong(_untouched_leaf(run.report, got), run=run)
         if not torch.allclose(parameter.detach(), meant):
-            return wrong(
-                _("A parameter that was {old} with the gradient {gradient} is {got}; it should be {wanted}.").format(
-                    old=f"`{values}`", gradient=f"`{gradient}`", got=numbers_of(parameter), wanted=numbers_of(meant)
-                ),
-                run=run,
-            )
+            text = _("A parameter that was {old} with the gradient {gradient} is {got}; it should be {wanted}.")
+            told = text.format(old=f"`{values}`", gradient=f"`{gradient}`", got=got, wanted=numbers_of(meant))
+            return wrong(told, run=run)
         if parameter.grad is not None and bool(parameter.grad.any()):
-            return wrong(
-                _("The step is right. But the gradient is still {gradient}: the next backward would add to it.").format(
-                    gradient=numbers_of(parameter.grad)
-                ),
-                run=run,
-            )
-    write = calls_that_write(run.report)[0]
+            text = _("The step is right. But the gradient is still {gradient}: the next backward would add to it.")
+            return wrong(text.format(gradient=numbers_of(parameter.grad)), run=run)
+    text = _("{write} wrote the leaf itself, and nothing was recorded.")
     if parameters[0]._version == 0:
-        return right(
-            _(
-                "{write} wrote the leaf. It went through `.data`, so the version counter still says 0: if such a step "
-                "came too early, PyTorch would not notice. Under `no_grad` it would."
-            ).format(write=spot(write))
+        text = _(
+            "{write} wrote the leaf. It went through `.data`, so the version counter still says 0: if such a step came "
+            "too early, PyTorch would not notice. Under `no_grad` it would."
         )
-    return right(_("{write} wrote the leaf itself, and nothing was recorded.").format(write=spot(write)))
+    return right(text.format(write=spot(calls_that_write(run.report)[0])))
 
 
 def _untouched_leaf(report: Report, values: str) -> str:
@@ -180,10 +153,11 @@ def _untouched_leaf(report: Report, values: str) -> str:
     bound = [c for c in names if c.callsite is not None and c.callsite.statement != c.callsite.expression]
     if not bound:
         return _("The parameter is as it was: {values}. The report shows no write to it.").format(values=values)
-    return _(
-        "The parameter is as it was: {values}. {call} made a new tensor, and at most a name in your function "
-        "refers to it; whoever holds the parameter never sees it."
-    ).format(values=values, call=spot(bound[-1]))
+    text = _(
+        "The parameter is as it was: {values}. {call} made a new tensor, and at most a name in your function refers to "
+        "it; whoever holds the parameter never sees it."
+    )
+    return text.format(values=values, call=spot(bound[-1]))
 
 
 def versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback:
@@ -192,42 +166,39 @@ def versions(program: Callable[[], Any], answer: Mapping[str, Any]) -> Feedback:
         names = ", ".join(f"`{name}`" for name in run.result)
         return wrong(_("Give one number for each of {names}, as in the cell.").format(names=names))
     missed = [name for name, tensor in run.result.items() if answer[name] != tensor._version]
-    if not missed:
-        return (
-            right(_why_this_version(run, "row"), _why_this_version(run, "data"))
-            if {"row", "data"} <= run.result.keys()
-            else right()
-        )
-    return wrong(*(_why_this_version(run, name) for name in missed), run=run)
+    if missed:
+        return wrong(*(_why_this_version(run, name) for name in missed), run=run)
+    telling = ("row", "data") if {"row", "data"} <= run.result.keys() else ()
+    return right(*(_why_this_version(run, name) for name in telling))
 
 
 def _why_this_version(run: Attempt, name: str) -> str:
     """The version of a variable, told by the writes that moved its counter."""
-    tensor = run.result[name]
     known = {other: facts_of(run.report, held) for other, held in run.result.items()}
     counters = {other: facts.counter if facts is not None else None for other, facts in known.items()}
     counter = counters.pop(name)
     writes = [c for c in calls_that_write(run.report) if any(m.counter == counter for m in c.mutations)]
     others = [other for other, each in counters.items() if each == counter]
-    shared = ", ".join(f"`{other}`" for other in others)
     if not writes:
-        return _("`{name}` is at version {version}: no write moved its counter.").format(
-            name=name, version=tensor._version
+        text = _("`{name}` is at version {version}: no write moved its counter.")
+    elif others:
+        text = ngettext(
+            "`{name}` is at version {version}: {write} moved its counter, which it shares with {names}.",
+            "`{name}` is at version {version}: {count} writes moved its counter, which it shares with {names}; the "
+            "first is {write}.",
+            len(writes),
         )
-    told = {"name": name, "version": tensor._version, "count": len(writes), "write": spot(writes[0]), "names": shared}
-    if not others:
-        return ngettext(
+    else:
+        text = ngettext(
             "`{name}` is at version {version}: {write} moved its counter, which it has to itself.",
             "`{name}` is at version {version}: {count} writes moved its counter, which it has to itself; the first is "
             "{write}.",
             len(writes),
-        ).format(**told)
-    return ngettext(
-        "`{name}` is at version {version}: {write} moved its counter, which it shares with {names}.",
-        "`{name}` is at version {version}: {count} writes moved its counter, which it shares with {names}; the first "
-        "is {write}.",
-        len(writes),
-    ).format(**told)
+        )
+    shared = ", ".join(f"`{other}`" for other in others)
+    first = spot(writes[0]) if writes else ""
+    version = run.result[name]._version
+    return text.format(name=name, version=version, count=len(writes), write=first, names=shared)
 
 
 JUDGES: dict[str, Callable[..., Feedback]] = {

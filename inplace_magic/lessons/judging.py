@@ -41,11 +41,8 @@ def attempt(function: Callable[..., Any], *inputs: Any) -> Attempt:
     except Exception as raised:  # the learner's error is part of the answer
         error = raised
     finally:
-        report = watching.stop(
-            namespace=shell.user_ns if shell is not None else {},
-            cells=cells_so_far(),
-            error=error,
-        )
+        namespace = shell.user_ns if shell is not None else {}
+        report = watching.stop(namespace=namespace, cells=cells_so_far(), error=error)
     return Attempt(report, result, error)
 
 

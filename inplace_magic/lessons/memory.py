@@ -30,16 +30,11 @@ def who_holds_fives(program: Callable[[], Any], answer: Collection[str]) -> Feed
     given = set(answer)
     strange = sorted(given - run.result.keys())
     if strange:
-        return wrong(
-            _("`program` has no variable `{name}`; it has {names}.").format(
-                name=strange[0], names=", ".join(f"`{each}`" for each in run.result)
-            )
-        )
-    sentences = tuple(
-        _why_it_shows(run, name, name in holds) for name in run.result if (name in given) != (name in holds)
-    )
-    if sentences:
-        return wrong(*sentences, run=run)
+        text = _("`program` has no variable `{name}`; it has {names}.")
+        return wrong(text.format(name=strange[0], names=", ".join(f"`{each}`" for each in run.result)))
+    off = [name for name in run.result if (name in given) != (name in holds)]
+    if off:
+        return wrong(*(_why_it_shows(run, name, name in holds) for name in off), run=run)
     return right(*(_why_it_shows(run, name, True) for name in sorted(holds)))
 
 
@@ -48,50 +43,33 @@ def _why_it_shows(run: Attempt, name: str, holds: bool) -> str:
     facts, written = facts_of(run.report, run.result[name]), write.mutations[0].storage
     tensor = f"T{facts.tensor}" if facts is not None else "?"
     storage = f"S{facts.storage}" if facts is not None else "?"
+    text = _("{write} wrote storage S{written}; `{name}` ({tensor}) lies on {storage}, so it shows no fives.")
     if holds:
-        return _("{write} wrote storage {storage}, and `{name}` ({tensor}) lies on it: it shows the fives.").format(
-            write=spot(write), storage=storage, name=name, tensor=tensor
-        )
-    return _("{write} wrote storage S{written}; `{name}` ({tensor}) lies on {storage}, so it shows no fives.").format(
-        write=spot(write), written=written, storage=storage, name=name, tensor=tensor
-    )
+        text = _("{write} wrote storage {storage}, and `{name}` ({tensor}) lies on it: it shows the fives.")
+    return text.format(write=spot(write), written=written, storage=storage, name=name, tensor=tensor)
 
 
 def bumped(bump: Callable[[Any], Any]) -> Feedback:
     x = torch.tensor([3.0, 4.0, 5.0])
     given, view = x.tolist(), x[1:]
     run = succeeded(attempt(bump, x))
+    if x.tolist() == given:
+        text = _("The tensor that `bump` was given is unchanged: {values}, at version {version}.")
+        return wrong(text.format(values=f"`{given}`", version=x._version), run=run)
     if x.tolist() != [value + 1 for value in given]:
-        if x.tolist() == given:
-            return wrong(
-                _("The tensor that `bump` was given is unchanged: {values}, at version {version}.").format(
-                    values=f"`{given}`", version=x._version
-                ),
-                run=run,
-            )
-        return wrong(
-            _(
-                "The tensor that `bump` was given was {given} and is {values} now; each element should be 1 more."
-            ).format(given=f"`{given}`", values=f"`{x.tolist()}`"),
-            run=run,
-        )
+        text = _("The tensor that `bump` was given was {given} and is {values} now; each element should be 1 more.")
+        return wrong(text.format(given=f"`{given}`", values=f"`{x.tolist()}`"), run=run)
     if x._version == 0:
-        return wrong(
-            _(
-                "The values are right, but the version counter still says 0: this write bypassed PyTorch's "
-                "bookkeeping, and autograd will never hear of it."
-            ),
-            run=run,
+        text = _(
+            "The values are right, but the version counter still says 0: this write bypassed PyTorch's bookkeeping, "
+            "and autograd will never hear of it."
         )
+        return wrong(text, run=run)
     if run.result is not x:
-        return wrong(
-            _("The write is right. But `bump(x) is x` is false: return the tensor that you were given."), run=run
-        )
-    return right(
-        _("{write} wrote the caller's tensor, and its view sees it too: `{view}`.").format(
-            write=spot(calls_that_write(run.report)[0]), view=view.tolist()
-        )
-    )
+        text = _("The write is right. But `bump(x) is x` is false: return the tensor that you were given.")
+        return wrong(text, run=run)
+    text = _("{write} wrote the caller's tensor, and its view sees it too: `{view}`.")
+    return right(text.format(write=spot(calls_that_write(run.report)[0]), view=view.tolist()))
 
 
 KINDS = ("ordinary", "view", "in-place")
@@ -100,11 +78,8 @@ KINDS = ("ordinary", "view", "in-place")
 def name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> Feedback:
     strange = sorted({str(kind) for kind in answer.values()} - set(KINDS))
     if strange:
-        return wrong(
-            _("`{answer}` is not one of the kinds; write {kinds}.").format(
-                answer=strange[0], kinds=", ".join(f'`"{kind}"`' for kind in KINDS)
-            )
-        )
+        text = _("`{answer}` is not one of the kinds; write {kinds}.")
+        return wrong(text.format(answer=strange[0], kinds=", ".join(f'`"{kind}"`' for kind in KINDS)))
     run = succeeded(attempt(program, torch.tensor([[-3.0, -2.0, -1.0], [0.0, 1.0, 2.0]])))
     rows = what_happened(run.report)
     of_line = {line: _deciding(run.report.calls, line) for line in answer}
@@ -114,11 +89,8 @@ def name_the_kinds(program: Callable[[Any], Any], answer: Mapping[int, str]) -> 
     off = [call for line, call in of_line.items() if call is not None and call.kind != answer[line]]
     if off:
         return wrong(*(_kind_of(call, doings_of(call, rows)) for call in off))
-    return right(
-        _("Seven lines, all named correctly. {count} of them wrote into memory that was there already.").format(
-            count=sum(kind == "in-place" for kind in answer.values())
-        )
-    )
+    text = _("Seven lines, all named correctly. {count} of them wrote into memory that was there already.")
+    return right(text.format(count=sum(kind == "in-place" for kind in answer.values())))
 
 
 def _deciding(calls: list[CallEvent], line: int) -> CallEvent | None:
@@ -139,23 +111,17 @@ def _kind_of(call: CallEvent, doings: str) -> str:
 def doubled(double_first_column: Callable[[Any], Any]) -> Feedback:
     m = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     run = succeeded(attempt(double_first_column, m))
+    written = calls_that_write(run.report)
     if m.tolist() != [[2.0, 2.0, 3.0], [8.0, 5.0, 6.0]]:
-        if not calls_that_write(run.report):
-            return wrong(_("The matrix is as it was: none of your calls was in-place."), run=run)
-        return wrong(
-            _("The matrix was written, but it holds {values} now; only its first column should be doubled.").format(
-                values=f"`{m.tolist()}`"
-            ),
-            run=run,
-        )
+        text = _("The matrix was written, but it holds {values} now; only its first column should be doubled.")
+        if not written:
+            text = _("The matrix is as it was: none of your calls was in-place.")
+        return wrong(text.format(values=f"`{m.tolist()}`"), run=run)
     made = [call for call in run.report.calls if call.kind == "ordinary"]
     if made:
         return wrong(_("The numbers are right. But {call} took new memory.").format(call=spot(made[0])), run=run)
-    return right(
-        _("{call} wrote through a view: no new memory was taken, and the caller's matrix holds the result.").format(
-            call=spot(calls_that_write(run.report)[0])
-        )
-    )
+    text = _("{call} wrote through a view: no new memory was taken, and the caller's matrix holds the result.")
+    return right(text.format(call=spot(written[0])))
 
 
 def who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str]) -> Feedback:
@@ -177,17 +143,17 @@ def who_writes(functions: Sequence[Callable[[Any], Any]], answer: Collection[str
 def _what_it_wrote(name: str, run: Attempt, writes: bool, x: Any) -> str:
     written = calls_that_write(run.report)
     if writes:
-        return _("`{name}` changes it: {call} wrote the caller's memory, `[-1.0, 2.0]` became `{values}`.").format(
-            name=name, call=spot(written[-1]), values=x.tolist()
-        )
+        text = _("`{name}` changes it: {call} wrote the caller's memory, `[-1.0, 2.0]` became `{values}`.")
+        return text.format(name=name, call=spot(written[-1]), values=x.tolist())
     if not written:
         return _("`{name}` leaves it alone: none of its calls is in-place.").format(name=name)
     facts, own = facts_of(run.report, x), written[-1].mutations[0].storage
     caller = f"S{facts.storage}" if facts is not None else "?"
-    return _(
+    text = _(
         "`{name}` leaves it alone: {call} is in-place, but it wrote storage S{own}, which `{name}` itself had made; "
         "the caller's tensor lies on {caller}."
-    ).format(name=name, call=spot(written[-1]), own=own, caller=caller)
+    )
+    return text.format(name=name, call=spot(written[-1]), own=own, caller=caller)
 
 
 def keep_one(block: Callable[[], Any]) -> Feedback:
@@ -200,27 +166,19 @@ def keep_one(block: Callable[[], Any]) -> Feedback:
     own = calls_that_write(run.report)
     guilty = writes_to(run.report, x)
     if guilty:
-        return wrong(
-            _("The caller's tensor was `[-2.0, 3.0]` and is `{values}` now: {call} wrote it.").format(
-                values=x.flatten().tolist(), call=spot(guilty[0])
-            ),
-            run=run,
-        )
+        text = _("The caller's tensor was `[-2.0, 3.0]` and is `{values}` now: {call} wrote it.")
+        return wrong(text.format(values=x.flatten().tolist(), call=spot(guilty[0])), run=run)
     with torch.no_grad():
         meant = layers.conv2(torch.relu(layers.conv1(torch.relu(x))))
-        same = isinstance(run.result, torch.Tensor) and torch.equal(run.result, meant)
-    if not same:
-        return wrong(
-            _("The caller's tensor is safe, but the block computes something else now: both ReLUs must stay."), run=run
-        )
+    if not isinstance(run.result, torch.Tensor) or not torch.equal(run.result, meant):
+        text = _("The caller's tensor is safe, but the block computes something else now: both ReLUs must stay.")
+        return wrong(text, run=run)
     if not own:
-        return wrong(
-            _(
-                "The caller's tensor is safe. But no call is in-place any more, and one may be: which tensor is made "
-                "in `forward` and read by nobody but the next ReLU?"
-            ),
-            run=run,
+        text = _(
+            "The caller's tensor is safe. But no call is in-place any more, and one may be: which tensor is made in "
+            "`forward` and read by nobody but the next ReLU?"
         )
+        return wrong(text, run=run)
     return right(*(_what_it_spares(run, call) for call in own), _("The caller's tensor is safe."))
 
 
@@ -228,11 +186,10 @@ def _what_it_spares(run: Attempt, write: CallEvent) -> str:
     made = maker_of(run.report, write)
     if made is None:
         return _("{call} writes in place.").format(call=spot(write))
+    text = _("{call} writes over the result of {made}, and does no harm.")
     if is_copy(made):
-        return _("{call} writes a copy: no harm done, but the copy takes the memory that the flag saves.").format(
-            call=spot(write)
-        )
-    return _("{call} writes over the result of {made}, and does no harm.").format(call=spot(write), made=spot(made))
+        text = _("{call} writes a copy: no harm done, but the copy takes the memory that the flag saves.")
+    return text.format(call=spot(write), made=spot(made))
 
 
 JUDGES: dict[str, Callable[..., Feedback]] = {

@@ -33,6 +33,11 @@ def filled(module: nn.Module, *, size: float = 0.5) -> Any:
     return module
 
 
+def result_as(name: str) -> Callable[..., Values]:
+    """Runs a function; looks at its result."""
+    return lambda function, *inputs: {name: function(*inputs)}
+
+
 def result_and_gradient(name: str) -> Callable[..., Values]:
     """Runs a function and backward from its sum; looks at the result and at the gradient of the input that has one."""
 
@@ -59,9 +64,7 @@ def _two_heads_run(function: Callable[..., Any], trunk: nn.Sequential, actor: nn
 
 
 def _residual_run(function: Callable[..., Any], block: Any, x: Tensor) -> Values:
-    result = function(block, x * 1.0)
-    result.sum().backward()
-    return {"result": result.detach(), "x.grad": x.grad}
+    return result_and_gradient("x")(lambda leaf: function(block, leaf * 1.0), x)
 
 
 KEEP = [[1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]
@@ -84,9 +87,8 @@ def _why_critic(run: Attempt) -> str:
     clipped = [call for call in writes if call.operation.startswith(("clamp", "clip"))]
     if not clipped or writes[-1] is clipped[-1]:
         return ""
-    return _("{step} wrote the weights after {clip} had clipped them: nothing clips what the step gave.").format(
-        step=spot(writes[-1]), clip=spot(clipped[-1])
-    )
+    text = _("{step} wrote the weights after {clip} had clipped them: nothing clips what the step gave.")
+    return text.format(step=spot(writes[-1]), clip=spot(clipped[-1]))
 
 
 def _two_towers_run(function: Callable[..., Tensor], *inputs: Any) -> Values:
@@ -114,10 +116,7 @@ def _train_run(function: Callable[..., Any], model: nn.Linear, x: Tensor, y: Ten
 
 
 PROGRAMS: dict[str, Program] = {
-    "5.2": Program(
-        inputs=lambda: (torch.tensor([0.5, -1.0], requires_grad=True),),
-        run=result_and_gradient("x"),
-    ),
+    "5.2": Program(inputs=lambda: (torch.tensor([0.5, -1.0], requires_grad=True),), run=result_and_gradient("x")),
     "6.2": Program(inputs=_two_heads, run=_two_heads_run),
     "7.1": Program(
         inputs=lambda: (
@@ -126,23 +125,16 @@ PROGRAMS: dict[str, Program] = {
         ),
         run=_residual_run,
     ),
-    "7.2": Program(
-        inputs=lambda: (numbers(4, 2), numbers(2, 1, seed=2, grad=True)),
-        run=result_and_gradient("weight"),
-    ),
+    "7.2": Program(inputs=lambda: (numbers(4, 2), numbers(2, 1, seed=2, grad=True)), run=result_and_gradient("weight")),
     "8.2": Program(
-        inputs=lambda: (numbers(4, 2), torch.tensor(0.7, requires_grad=True)),
-        run=result_and_gradient("decay"),
+        inputs=lambda: (numbers(4, 2), torch.tensor(0.7, requires_grad=True)), run=result_and_gradient("decay")
     ),
     "10.1": Program(
         inputs=lambda: (numbers(3, 4, grad=True), numbers(4, 2, seed=1), torch.tensor(KEEP)),
         run=result_and_gradient("scores"),
         harmless=("div_", "weights /= weights.sum(-1, keepdim=True)"),
     ),
-    "10.2": Program(
-        inputs=lambda: (numbers(4), numbers(4, 2, seed=1), 0.1),
-        run=lambda function, *inputs: {"noise": function(*inputs)},
-    ),
+    "10.2": Program(inputs=lambda: (numbers(4), numbers(4, 2, seed=1), 0.1), run=result_as("noise")),
     "10.3": Program(
         inputs=lambda: (numbers(3, 4), numbers(4, 4, seed=1, size=0.5, grad=True), numbers(3, 2, seed=2)),
         run=result_and_gradient("weight"),
@@ -150,12 +142,9 @@ PROGRAMS: dict[str, Program] = {
     "10.4": Program(inputs=_critic_inputs, run=_critic_run, why=_why_critic),
     "10.5": Program(
         inputs=lambda: (torch.tensor([[10.0, 11.0, 12.0, 9.0], [50.0, 40.0, 60.0, 75.0]]),),
-        run=lambda function, *inputs: {"indexed": function(*inputs)},
+        run=result_as("indexed"),
     ),
-    "10.6": Program(
-        inputs=lambda: (3, [3, 1, 2]),
-        run=lambda function, *inputs: {"mask": function(*inputs)},
-    ),
+    "10.6": Program(inputs=lambda: (3, [3, 1, 2]), run=result_as("mask")),
     "10.7": Program(
         inputs=lambda: (
             numbers(2, 3),
@@ -170,8 +159,7 @@ PROGRAMS: dict[str, Program] = {
         run=_mask_tokens_run,
     ),
     "10.9": Program(
-        inputs=lambda: (torch.tensor([20.0, 10.0]), torch.tensor([0.0, 5.0]), 4, 0.5),
-        run=lambda function, *inputs: {"path": function(*inputs)},
+        inputs=lambda: (torch.tensor([20.0, 10.0]), torch.tensor([0.0, 5.0]), 4, 0.5), run=result_as("path")
     ),
     "10.10": Program(inputs=_train_inputs, run=_train_run),
 }

@@ -44,28 +44,18 @@ class Program:
         different = [name for name, value in wanted.items() if not _same(run.result[name], value)]
         if different:
             sentences = [_difference(name, run.result[name], wanted[name]) for name in different[:2]]
-            reasons = self._reasons(
-                run,
-                values=not all(name.endswith(".grad") for name in different),
-                gradients=any(name.endswith(".grad") for name in different),
-            )
-            return wrong(
-                _("The report is quiet, but the program does not do what was meant."), *sentences, *reasons, run=run
-            )
+            gradients = [name.endswith(".grad") for name in different]
+            reasons = self._reasons(run, values=not all(gradients), gradients=any(gradients))
+            text = _("The report is quiet, but the program does not do what was meant.")
+            return wrong(text, *sentences, *reasons, run=run)
         if self.harmless is not None and self.harmless[0] not in [c.operation for c in calls_that_write(run.report)]:
-            return wrong(
-                _(
-                    "The report is quiet and the numbers are right. But {line} did no harm: nobody had saved the "
-                    "tensor that it wrote. Leave it as it was."
-                ).format(line=f"`{self.harmless[1]}`"),
-                run=run,
+            text = _(
+                "The report is quiet and the numbers are right. But {line} did no harm: nobody had saved the tensor "
+                "that it wrote. Leave it as it was."
             )
-        names = ", ".join(f"`{name}`" for name in wanted)
-        return right(
-            _("The report has nothing to complain about, and the values are the intended ones: {names}.").format(
-                names=names
-            )
-        )
+            return wrong(text.format(line=f"`{self.harmless[1]}`"), run=run)
+        text = _("The report has nothing to complain about, and the values are the intended ones: {names}.")
+        return right(text.format(names=", ".join(f"`{name}`" for name in wanted)))
 
     def _reasons(self, run: Attempt, *, values: bool, gradients: bool) -> list[str]:
         """What in the report can be why a quiet program computes other values, other gradients, or both."""
@@ -96,21 +86,17 @@ def _difference(name: str, got: Any, wanted: Any) -> str:
     if got is None:
         return _("`{name}` should have a gradient, and has none.").format(name=name)
     if not isinstance(got, torch.Tensor):
-        return _("`{name}` should be a tensor, and is an object of type `{kind}`.").format(
-            name=name, kind=type(got).__name__
-        )
+        text = _("`{name}` should be a tensor, and is an object of type `{kind}`.")
+        return text.format(name=name, kind=type(got).__name__)
     if got.shape != wanted.shape:
-        return _("`{name}` has shape {got}; it should be {wanted}.").format(
-            name=name, got=list(got.shape), wanted=list(wanted.shape)
-        )
+        text = _("`{name}` has shape {got}; it should be {wanted}.")
+        return text.format(name=name, got=list(got.shape), wanted=list(wanted.shape))
     if wanted.numel() <= MAX_NUMBERS:
-        return _("`{name}` is {got}; it should be {wanted}.").format(
-            name=name, got=numbers_of(got), wanted=numbers_of(wanted)
-        )
+        text = _("`{name}` is {got}; it should be {wanted}.")
+        return text.format(name=name, got=numbers_of(got), wanted=numbers_of(wanted))
     count = int((~torch.isclose(got.double(), wanted.double(), atol=1e-5)).sum())
-    return _("`{name}` differs from what was meant in {count} of {all} elements.").format(
-        name=name, count=count, all=wanted.numel()
-    )
+    text = _("`{name}` differs from what was meant in {count} of {all} elements.")
+    return text.format(name=name, count=count, all=wanted.numel())
 
 
 def _unused(report: Report) -> str:
@@ -118,9 +104,8 @@ def _unused(report: Report) -> str:
     for call in report.calls:
         site = call.callsite
         if site is not None and site.direct and call.kind == "ordinary" and site.statement == site.expression:
-            return _("{call} writes nothing: it made a new tensor, and no name was bound to it.").format(
-                call=spot(call)
-            )
+            text = _("{call} writes nothing: it made a new tensor, and no name was bound to it.")
+            return text.format(call=spot(call))
     return ""
 
 
@@ -130,9 +115,8 @@ def _copied_late(report: Report) -> str:
         if is_copy(copy) and copy.inputs and copy.callsite is not None:
             write = _write_of(report.calls[: copy.index], copy.inputs[0].storage)
             if write is not None and (line_of(write) or 0) < (line_of(copy) or 0):
-                return _(
-                    "{copy} made its copy after {write} had written the tensor: the copy holds the new values."
-                ).format(copy=spot(copy), write=spot(write))
+                text = _("{copy} made its copy after {write} had written the tensor: the copy holds the new values.")
+                return text.format(copy=spot(copy), write=spot(write))
     return ""
 
 
@@ -143,9 +127,8 @@ def _seen_through_a_view(report: Report) -> str:
         if view.kind == "view" and view.outputs and named:
             write = _write_of(report.calls[view.index + 1 :], view.outputs[0].storage)
             if write is not None and line_of(write) != line_of(view):
-                return _("{view} gave a view, which is no copy: {write} wrote the same memory afterwards.").format(
-                    view=spot(view), write=spot(write)
-                )
+                text = _("{view} gave a view, which is no copy: {write} wrote the same memory afterwards.")
+                return text.format(view=spot(view), write=spot(write))
     return ""
 
 
@@ -157,9 +140,10 @@ def _cut(report: Report) -> str:
         site = call.callsite
         ends = any(each.requires_grad for each in call.inputs) and not any(out.requires_grad for out in outputs)
         if site is not None and site.direct and call.kind != "query" and outputs and ends and _is_used(report, call):
-            return _(
+            text = _(
                 "{cut} got a tensor that requires grad and gave one that does not: no gradient goes back through it."
-            ).format(cut=spot(call))
+            )
+            return text.format(cut=spot(call))
     return ""
 
 

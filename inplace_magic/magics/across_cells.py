@@ -17,6 +17,7 @@ from inplace_magic.magics.cells import running_cell
 from inplace_magic.magics.options import STORY_MAGIC, help_of, parse_options, watch_parser
 from inplace_magic.magics.session import Session
 from inplace_magic.render import load
+from inplace_magic.watching.api import watch
 from inplace_magic.watching.last import put_off
 
 _VERBS = ("on", "off", "status")
@@ -36,8 +37,6 @@ def switch_on(host: Session, line: str) -> None:
     if host.active is not None:
         text = _("`{magic}` watches this cell; write `%inplace_watch on` into a cell of its own.")
         raise UsageError(text.format(magic=MAGIC))
-    from inplace_magic.watching.api import watch  # brings torch, which %load_ext must not
-
     load()
     cell = running_cell(host.shell, host.running[0] if host.running else None)
     story = CellStory(host, options, watch(options.watch), f"Cell In[{cell}]")
@@ -48,12 +47,11 @@ def switch_on(host: Session, line: str) -> None:
     host.story = story
     put_off(story.catch_up)
     atexit.register(story.at_exit)
-    print(
-        _(
-            "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
-            "goes wrong is shown. `%inplace_watch off` ends it."
-        ).format(level=options.watch.level)
+    sentence = _(
+        "inplace_watch is on (level {level}): the rest of this cell and every later one is watched, and only what "
+        "goes wrong is shown. `%inplace_watch off` ends it."
     )
+    print(sentence.format(level=options.watch.level))
 
 
 def switch_off(host: Session) -> None:

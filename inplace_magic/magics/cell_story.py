@@ -10,11 +10,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.flags import Options
@@ -25,12 +23,8 @@ from inplace_magic.magics.session import Session
 from inplace_magic.magics.unwatched import is_explained
 from inplace_magic.render.deliver import boundary, complain, tell
 from inplace_magic.report import Report
-from inplace_magic.source.shells import cell_numbers
+from inplace_magic.watching.api import watch
 from inplace_magic.watching.news import News
-
-if TYPE_CHECKING:
-    from inplace_magic.watching.api import watch
-
 
 AT_ONCE = 0.03
 """Seconds of delay that nobody notices at the prompt."""
@@ -127,7 +121,8 @@ class CellStory:
         if recorded == self.reported:
             return  # nothing new can be found, and a report of a long story takes its time
         if not (is_explained(raised) or self.options.deliver.out is not None or self.pace.can_afford(recorded)):
-            self._wait_until_idle()
+            with suppress(RuntimeError):  # a shell without a loop, where it is made on request
+                asyncio.get_running_loop().call_later(IDLE_AFTER, self._when_idle)
             return
         self._show_news(self._fresh_report(raised), raised)
 
@@ -151,12 +146,8 @@ class CellStory:
         if within:
             self.begin_cell()
 
-    def _wait_until_idle(self) -> None:
-        """Make the postponed report when the kernel is idle; without an event loop, on request."""
-        with suppress(RuntimeError):  # a shell without a loop
-            asyncio.get_running_loop().call_later(IDLE_AFTER, self._when_idle)
-
     def _when_idle(self) -> None:
+        """Make the postponed report, unless something runs again."""
         if self.host.story is not self or self.cell_open or self.host.running or self.watch.recorded == self.reported:
             return
         with boundary(_(_NO_REPORT)):  # the loop is the kernel's
@@ -164,7 +155,7 @@ class CellStory:
 
     def _fresh_report(self, raised: BaseException | None) -> Report | None:
         began, recorded = time.perf_counter(), self.watch.recorded
-        report = self._report(self.watch.peek, raised)
+        report = self.host.made(self.watch.peek, raised, _(_NO_REPORT))
         if report is not None:
             self.reported = recorded
             self.pace.reported(len(report.trace.calls), time.perf_counter() - began)
@@ -175,7 +166,7 @@ class CellStory:
         """Ends the watch; None when no report could be made."""
         self.leave()
         made = self._made if self.watch.recorded == self.reported else None
-        return self._report(partial(self.watch.stop, made=made), raised)
+        return self.host.made(partial(self.watch.stop, made=made), raised, _(_NO_REPORT))
 
     def at_exit(self) -> None:
         """At Python's exit without ``off``, as in ``ipython script.ipy``, print new findings on standard error. The
@@ -192,9 +183,3 @@ class CellStory:
         recorded = ngettext("{count} call recorded", "{count} calls recorded", calls).format(count=f"{calls:,}")
         shown = ngettext("{count} finding shown", "{count} findings shown", findings).format(count=findings)
         return _("since {place}: {recorded}, {shown}").format(place=self.since, recorded=recorded, shown=shown)
-
-    def _report(self, make: Callable[..., Report], raised: BaseException | None) -> Report | None:
-        shell = self.host.shell
-        with boundary(_(_NO_REPORT)):
-            return make(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-        return None

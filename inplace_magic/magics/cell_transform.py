@@ -115,9 +115,8 @@ def _rewrite_misplaced(lines: list[str], first: int) -> list[str]:
 def _problem(first: int, below: Sequence[tuple[int, str]], empty: bool) -> str | None:
     if any(name == MAGIC for _row, name in below):
         rows = [first, *(row for row, name in below if name == MAGIC)]
-        return _(
-            "`{magic}` stands in this cell more than once, on lines {lines}. Keep one, with all options on it."
-        ).format(magic=MAGIC, lines=together([str(row + 1) for row in rows]))
+        text = _("`{magic}` stands in this cell more than once, on lines {lines}. Keep one, with all options on it.")
+        return text.format(magic=MAGIC, lines=together([str(row + 1) for row in rows]))
     if below:
         row, name = below[0]
         return _(
@@ -125,9 +124,8 @@ def _problem(first: int, below: Sequence[tuple[int, str]], empty: bool) -> str |
             "line and `{magic}` right below it, or move `{name}` to a cell of its own."
         ).format(name=name, line=row + 1, magic=MAGIC)
     if empty:
-        return _("There is no code below `{magic}`. Put the code to watch into the same cell, below that line.").format(
-            magic=MAGIC
-        )
+        sentence = _("There is no code below `{magic}`. Put the code to watch into the same cell, below that line.")
+        return sentence.format(magic=MAGIC)
     return None
 
 

@@ -6,17 +6,15 @@ import ast
 import difflib
 import re
 from argparse import Namespace
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
-from inplace_magic import flags
 from inplace_magic.errors import CompareError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
@@ -24,9 +22,7 @@ from inplace_magic.magics.cells import run_text, running_cell
 from inplace_magic.magics.options import Parser, magic_of, numbered
 from inplace_magic.magics.output import steps
 from inplace_magic.magics.session import Session
-
-if TYPE_CHECKING:
-    from inplace_magic.rerun.program import CellProgram, Program
+from inplace_magic.rerun.program import CallProgram, CellProgram, Program, program_of
 
 MAGIC = "%%inplace_compare"
 OF_ANOTHER_KIND = N_("`{magic}` makes a cell of another kind, which cannot be run again on copies.")
@@ -53,7 +49,7 @@ examples:
 
 def compare_parser() -> Parser:
     """Return the options of the magic."""
-    parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE))
+    parser = Parser(MAGIC, description=_(DESCRIPTION), epilog=_(EXAMPLE), given=None)
     add = parser.names.add_argument
     add("variants", nargs="*", metavar="NAME", help=_("two callables, or the numbers of two cells"))
     add = parser.options.add_argument
@@ -62,33 +58,29 @@ def compare_parser() -> Parser:
     add("--inputs", metavar="X,Y", default="", help=_("variables that the callables are called with"))
     add("--repeats", metavar="N", type=int, help=_("timed runs of each; 0 for none (default: about 2 s)"))
     add("--seed", metavar="N", type=int, help=_("seed all generators before each run"))
-    flags.add(parser.options, "lang")
-    parser.add_help_option()
-    return parser
+    return parser.with_flags("lang")
 
 
-def compare_magic(session: Session) -> Callable[..., None]:
-    """The cell magic ``%%inplace_compare``, and the line magic of the same name."""
+def _asked(session: Session, given: dict[str, Any], cell: str | None = None) -> None:
+    """What the cell magic does, and with no cell the line magic of the same name."""
+    asked = Namespace(**given)
+    _check(asked)
+    session.must_be_idle(MAGIC)
+    try:
+        with use_language(asked.lang):
+            _compare(session, asked, cell)
+    except CompareError as error:
+        raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
-    def inplace_compare(given: dict[str, Any], cell: str | None = None) -> None:
-        asked = Namespace(**given)
-        _check(asked)
-        session.must_be_idle(MAGIC)
-        try:
-            with use_language(asked.lang):
-                _compare(session, asked, cell)
-        except CompareError as error:
-            raise UsageError(f"{MAGIC if cell is not None else MAGIC[1:]}: {error}") from None
 
-    return magic_of(compare_parser, inplace_compare)
+compare_magic = magic_of(compare_parser, _asked)
 
 
 def _check(given: Namespace) -> None:
     Options.of({"out": given.out, "lang": given.lang})
     if given.repeats is not None and given.repeats < 0:
-        raise UsageError(
-            _("{magic}: --repeats is {count}; it cannot be negative.").format(magic=MAGIC, count=given.repeats)
-        )
+        sentence = _("{magic}: --repeats is {count}; it cannot be negative.")
+        raise UsageError(sentence.format(magic=MAGIC, count=given.repeats))
     if given.flip == bool(given.variants) or (given.variants and len(given.variants) != 2):
         found = " ".join([*(["--flip"] if given.flip else []), *given.variants])
         text = (
@@ -106,16 +98,15 @@ def _check(given: Namespace) -> None:
 
 
 def _compare(session: Session, given: Namespace, cell: str | None) -> None:
-    from inplace_magic.comparing.compare import run_comparison  # brings torch, which %load_ext must not
+    from inplace_magic.comparing.compare import run_comparison
     from inplace_magic.render.comparison.views import to_mimebundle
 
     if given.flip:
         if cell is None:
             raise UsageError(_("--flip compares a cell: write `%%inplace_compare --flip`, with two percent signs."))
         if not cell.strip():
-            raise UsageError(
-                _("There is no code below `{magic}`. Put the code to compare into the same cell.").format(magic=MAGIC)
-            )
+            sentence = _("There is no code below `{magic}`. Put the code to compare into the same cell.")
+            raise UsageError(sentence.format(magic=MAGIC))
         number = running_cell(session.shell, session.running[-1] if session.running else None)
         text = f"{MAGIC} --flip\n"
         pair: list[Program] = [
@@ -146,7 +137,6 @@ def _compare(session: Session, given: Namespace, cell: str | None) -> None:
 
 def _variant(shell: Any, name: str, inputs: str) -> Program:
     from inplace_magic.comparing.compare import check_callable
-    from inplace_magic.rerun.program import CallProgram
 
     number = numbered(name)
     if number is not None:
@@ -174,9 +164,8 @@ def _look_up(shell: Any, name: str) -> Any:
     value = names[root]
     for attribute in attributes:
         if not hasattr(value, attribute):
-            raise CompareError(
-                _("`{name}` does not exist: there is no `{attribute}` in it.").format(name=name, attribute=attribute)
-            )
+            sentence = _("`{name}` does not exist: there is no `{attribute}` in it.")
+            raise CompareError(sentence.format(name=name, attribute=attribute))
         value = getattr(value, attribute)
     return value
 
@@ -193,8 +182,6 @@ def program_of_cell(
     Raises:
         CompareError: the text is not Python that can run here.
     """
-    from inplace_magic.rerun.program import program_of
-
     first = next((line for line in text.splitlines() if line.strip()), "")
     if first.startswith("%%"):
         raise CompareError(_(OF_ANOTHER_KIND).format(magic=first.split()[0]))
@@ -209,11 +196,8 @@ def program_of_cell(
         )
         return replace(program, quoted=_quoted(statements))
     except SyntaxError as error:
-        raise CompareError(
-            _("line {line} is not Python that can run here: {error}. Nothing was run.").format(
-                line=error.lineno, error=error.msg
-            )
-        ) from None
+        sentence = _("line {line} is not Python that can run here: {error}. Nothing was run.")
+        raise CompareError(sentence.format(line=error.lineno, error=error.msg)) from None
 
 
 _FLAGS = re.compile(r"(-\w+\s*\d*\s+)*")

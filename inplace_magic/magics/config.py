@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from inplace_magic import flags
@@ -18,40 +17,33 @@ MAGIC = "%inplace_config"
 
 def config_parser() -> Parser:
     """Return the options of the magic; none means: say how it is set."""
-    parser = Parser(
-        MAGIC,
-        description=_("Change the settings of this session; without options, show them."),
-        argument_default=argparse.SUPPRESS,
-    )
+    parser = Parser(MAGIC, description=_("Change the settings of this session; without options, show them."))
     add = parser.options.add_argument
     add("--lang", metavar=flags.one_of(*LANGUAGES, AUTO), help=_("language of reports and messages"))
     add("--level", metavar=flags.one_of(*LEVELS), help=_("level of the watches to come"))
     flags.add(parser.options, "opened")
     add("--raw", action=argparse.BooleanOptionalAction, help=_("show id and data_ptr in the picture too"))
     add("--graph", action=argparse.BooleanOptionalAction, help=_("draw the autograd graph"))
-    parser.add_help_option()
-    return parser
+    return parser.with_flags()
 
 
-def config_magic(session: Session) -> Callable[[str], None]:
-    """The line magic ``%inplace_config``."""
+def _set_or_say(session: Session, given: dict[str, Any]) -> None:
+    options = Options.of(given)
+    if options.watch.lang is not None:
+        set_language(options.watch.lang)
+    session.defaults.update({name: value for name, value in given.items() if name != "lang"})
+    if given:
+        return
+    set_so_far = Options.of(session.defaults)
+    shown = set_so_far.show
+    text = _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
+        language=language(),
+        level=set_so_far.watch.level,
+        sections=AUTO if shown.opened is None else ",".join(shown.opened),
+        graph=_("on") if shown.graph else _("off"),
+        raw=_("on") if shown.raw else _("off"),
+    )
+    print(text)
 
-    def inplace_config(given: dict[str, Any]) -> None:
-        options = Options.of(given)
-        if options.watch.lang is not None:
-            set_language(options.watch.lang)
-        session.defaults.update({name: value for name, value in given.items() if name != "lang"})
-        if given:
-            return
-        set_so_far = Options.of(session.defaults)
-        shown = set_so_far.show
-        text = _("language {language}, level {level}, open {sections}, graph {graph}, raw {raw}").format(
-            language=language(),
-            level=set_so_far.watch.level,
-            sections=AUTO if shown.opened is None else ",".join(shown.opened),
-            graph=_("on") if shown.graph else _("off"),
-            raw=_("on") if shown.raw else _("off"),
-        )
-        print(text)
 
-    return magic_of(config_parser, inplace_config)
+config_magic = magic_of(config_parser, _set_or_say)

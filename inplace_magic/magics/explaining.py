@@ -8,27 +8,22 @@ as ``opt.step()``.
 
 from __future__ import annotations
 
-import dis
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from inplace_magic.errors import CompareError, CopyError
 from inplace_magic.language import _, listed
 from inplace_magic.magics.compare import NO_CELL, OF_ANOTHER_KIND
 from inplace_magic.magics.rerunning import Cells, another_kind, program_of
-from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.prove import proven
-from inplace_magic.record.trace import Trace
+from inplace_magic.proving.why import fails_alike, watched_again
 from inplace_magic.report import Report
-from inplace_magic.rerun.state import addresses, bound_first, codes_within, find_state
+from inplace_magic.rerun.state import addresses, bound_first, codes_within, find_state, named_in
 from inplace_magic.rerun.twins import copy_state
 
-_ALIKE = 80
-"""Number of characters that identify an error's text."""
-_MOST_ROUNDS = 20
-"""Earlier cells that are asked for one after the other."""
 _OURS = re.compile(r"(\s*)%(inplace_|(re|un)?load_ext\s+inplace_magic).*")
 """A line with a magic of ours, which is not run again."""
 
@@ -51,29 +46,27 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
     if number not in texts:
         raise CompareError(_(NO_CELL).format(number=number))
     alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
-    report, cells = _run(alone, texts)
-    wider = _with_makers(cells, texts) if not _fails_alike(report, failed.get(number)) else None
+    behind = partial(_behind_makers, texts)
+    report, cells = watched_again(alone, None, behind, allowed=allowed)
+    wider = _with_makers(cells, texts) if not fails_alike(report, failed.get(number)) else None
     if wider is not None:
-        again = _run(wider, texts)
-        report, cells = again if _fails_alike(again[0], failed.get(number)) else (report, cells)
+        again = watched_again(wider, None, behind, allowed=allowed)
+        report, cells = again if fails_alike(again[0], failed.get(number)) else (report, cells)
     return proven(report, None, allowed=allowed), cells
 
 
-def _run(cells: Cells, texts: dict[int, str]) -> tuple[Report, Cells]:
-    """Return the report of some cells, behind those that made what cannot be copied."""
-    for _round in range(_MOST_ROUNDS):
-        try:
-            with cells.begun(None) as staged:
-                report = Bench(staged, Trace(), allowed=cells.allowed).watched({})
-            return replace(report, origin=cells), cells
-        except CopyError as refused:
-            names = [refused.variable] if refused.variable is not None else _not_copied(cells)
-            found = (_with_makers(cells, texts, name) for name in names)
-            wider = next((each for each in found if each is not None), None)
-            if wider is None:
-                raise
-            cells = wider
-    raise CompareError(_("Too many earlier cells would have to be run again."))
+def _behind_makers(texts: dict[int, str], cells: Cells, refused: CopyError) -> Cells:
+    """Return the cells behind those that made what cannot be copied.
+
+    Raises:
+        CopyError: no earlier cell made it.
+    """
+    names = [refused.variable] if refused.variable is not None else _not_copied(cells)
+    found = (_with_makers(cells, texts, name) for name in names)
+    wider = next((each for each in found if each is not None), None)
+    if wider is None:
+        raise refused
+    return wider
 
 
 def _not_copied(cells: Cells) -> Iterator[str]:
@@ -87,12 +80,6 @@ def _not_copied(cells: Cells) -> Iterator[str]:
                 copy_state(find_state((), given, namespace), given, namespace)
         except CopyError:
             yield name
-
-
-def _fails_alike(report: Report, error: str | None) -> bool:
-    """True if a cell ended as before, as far as known."""
-    now = report.trace.error
-    return error is None or (now is not None and now.startswith(error[:_ALIKE]))
 
 
 def _history(shell: Any) -> dict[int, str]:
@@ -147,8 +134,8 @@ def _names(cells: Cells, texts: Iterable[tuple[int, str]]) -> list[str]:
 
 def _bound_by(cells: Cells, number: int, text: str) -> set[str]:
     """Return the names that a cell binds."""
-    codes = _codes(cells, number, text)
-    return {str(step.argval) for code in codes for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+    uses = (use for code in _codes(cells, number, text) for use in named_in(code))
+    return {name for operation, name in uses if operation == "STORE_NAME"}
 
 
 def _reached(cells: Cells, number: int, text: str) -> set[int]:
@@ -167,7 +154,7 @@ def _codes(cells: Cells, number: int, text: str) -> tuple[Any, ...]:
 def not_again(report: Report, cells: Cells, error: str) -> str:
     """Return the sentence on a cell whose second run did not fail, or failed differently; empty for any other."""
     now = report.trace.error
-    if _fails_alike(report, error):
+    if fails_alike(report, error):
         return ""
     text = _(
         "inplace_magic: {cells} ran to the end on copies of what your variables hold now; before, it raised {error}. "

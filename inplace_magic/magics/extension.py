@@ -93,9 +93,8 @@ def begin(shell: Any, line: str, key: str) -> None:
     """
     session = _sessions.get(id(shell))
     if session is None:
-        raise UsageError(
-            _("`{magic}` is not loaded in this shell; run `%load_ext inplace_magic` first.").format(magic=MAGIC)
-        )
+        text = _("`{magic}` is not loaded in this shell; run `%load_ext inplace_magic` first.")
+        raise UsageError(text.format(magic=MAGIC))
     from inplace_magic.magics import watching
 
     watching.begin(session, shell.var_expand(line, depth=1), key, sys._getframe(1))

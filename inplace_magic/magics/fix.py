@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -25,17 +23,11 @@ It runs nothing and overwrites nothing. For files, and for other cells, it print
 
 def fix_parser() -> Parser:
     """Return the parser, whose argument is the number of a cell."""
-    parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
+    parser = Parser(NAME, description=_(DESCRIPTION))
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last report)")
     )
-    parser.add_help_option()
-    return parser
-
-
-def fix_magic(session: Session) -> Callable[[str], None]:
-    """The line magic ``%inplace_fix``."""
-    return magic_of(fix_parser, lambda given: _offer(session, _chosen(session, cell_asked(given, NAME))))
+    return parser.with_flags()
 
 
 def _chosen(session: Session, number: int | None) -> Report:
@@ -44,12 +36,12 @@ def _chosen(session: Session, number: int | None) -> Report:
         return report
     if number is None:
         raise UsageError(_("There is no report yet: `%inplace_why` makes one of the cell that failed last."))
-    raise UsageError(
-        _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.").format(number=number)
-    )
+    text = _("There is no report of Cell In[{number}]: `%inplace_why {number}` makes one.")
+    raise UsageError(text.format(number=number))
 
 
-def _offer(session: Session, report: Report) -> None:
+def _offer(session: Session, given: dict[str, Any]) -> None:
+    report = _chosen(session, cell_asked(given, NAME))
     diffs = agreeing(report.trace, [hazard.diff for hazard in report.hazards if hazard.severity in ("error", "silent")])
     changes = by_text(report.trace, diffs) if diffs else None
     if not changes:
@@ -93,3 +85,6 @@ def _as_typed(shell: Any, lines: tuple[str, ...], number: int | None, changes: l
         typed[hunk.first - 1 : hunk.first - 1 + len(hunk.old)] == hunk.old for hunk in changes
     )
     return typed if same else lines
+
+
+fix_magic = magic_of(fix_parser, _offer)

@@ -9,7 +9,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 
@@ -43,7 +43,6 @@ example:
 """)
 CELL_MAGIC = "%%inplace_watch"
 STORY_MAGIC = "%inplace_watch on"
-T = TypeVar("T")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -55,18 +54,20 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """A parser whose help and errors are for a notebook."""
 
-    def __init__(self, magic: str, description: str, epilog: str = "", **settings: Any) -> None:
+    def __init__(self, magic: str, description: str, epilog: str = "", given: Any = argparse.SUPPRESS) -> None:
         super().__init__(
-            magic, description=description, epilog=epilog, formatter_class=_Help, add_help=False, **settings
+            magic, description=description, epilog=epilog, formatter_class=_Help, add_help=False, argument_default=given
         )
         # Python 3.14 colours help on terminals; a docstring and a notebook cell show the escape codes as text.
         self.color = False
         self.names = self.add_argument_group(_("positional arguments"))
         self.options = self.add_argument_group(_("options"))
 
-    def add_help_option(self) -> None:
-        """``--help``; last, so that it stands at the end of the list."""
+    def with_flags(self, *fields: str) -> Parser:
+        """Return the parser with the flags of these fields, and ``--help`` at the end of the list."""
+        flags.add(self.options, *fields)
         self.options.add_argument("-h", "--help", action="store_true", help=_("show this help and do nothing else"))
+        return self
 
     def error(self, message: str) -> NoReturn:
         """Raises what IPython shows as one line, where argparse would end the process."""
@@ -95,12 +96,10 @@ def watch_parser(magic: str = CELL_MAGIC) -> Parser:
         magic,
         description=_(DESCRIPTION if magic == CELL_MAGIC else STORY_DESCRIPTION),
         epilog=_(EXAMPLE if magic == CELL_MAGIC else STORY_EXAMPLE),
-        argument_default=argparse.SUPPRESS,
     )
     fields = ("out", "level", "raw", "graph", "opened", "widget", "save", "check_values", "full", "max_events", "lang")
-    flags.add(parser.options, *fields, *(("prove",) if magic == CELL_MAGIC else ()))  # a story has no program to rerun
-    parser.add_help_option()
-    return parser
+    # a story has no program to rerun
+    return parser.with_flags(*fields, *(("prove",) if magic == CELL_MAGIC else ()))
 
 
 def parse_options(line: str, magic: str = CELL_MAGIC, defaults: Mapping[str, Any] | None = None) -> Options:
@@ -140,11 +139,8 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
     try:
         words = _split(line)
     except ValueError as error:
-        raise UsageError(
-            _("{magic}: the options {options!r} cannot be split into words: {error}.").format(
-                magic=parser.prog, options=line, error=error
-            )
-        ) from None
+        text = _("{magic}: the options {options!r} cannot be split into words: {error}.")
+        raise UsageError(text.format(magic=parser.prog, options=line, error=error)) from None
     given, unknown = parser.parse_known_args(words)
     if unknown and not getattr(given, "help", False):
         refused = refused or _("{magic} takes options only, not {word!r}.")
@@ -155,27 +151,31 @@ def parse_line(parser: Parser, line: str, refused: str = "") -> argparse.Namespa
     return given
 
 
-def magic_of(make: Callable[[], Parser], run: Callable[..., T]) -> Callable[..., T | None]:
-    """Return a magic: its line parsed, its help shown, and a value that an option cannot take refused in one sentence.
+def magic_of(make: Callable[[], Parser], run: Callable[..., object]) -> Callable[[Any], Callable[..., object]]:
+    """Return what makes a magic for a session: its line parsed, its help shown, and a value that an option cannot take
+    refused in one sentence.
 
     Args:
         make: its parser, whose ``prog`` is its name.
-        run: what it does with the options that its line gives; of a cell magic, and with the cell.
+        run: what it does in the session with the options that its line gives; of a cell magic, and with the cell.
     """
 
-    def magic(line: str, *cell: str) -> T | None:
-        parser = make()
-        given = vars(parse_line(parser, line))
-        if given.pop("help", False):
-            print(help_of(make))
-            return None
-        try:
-            return run(given, *cell)
-        except OptionError as error:
-            raise UsageError(f"{parser.prog}: {error}") from None
+    def of_session(session: Any) -> Callable[..., object]:
+        def magic(line: str, *cell: str) -> object:
+            parser = make()
+            given = vars(parse_line(parser, line))
+            if given.pop("help", False):
+                print(help_of(make))
+                return None
+            try:
+                return run(session, given, *cell)
+            except OptionError as error:
+                raise UsageError(f"{parser.prog}: {error}") from None
 
-    magic.__doc__ = help_of(make)
-    return magic
+        magic.__doc__ = help_of(make)
+        return magic
+
+    return of_session
 
 
 def numbered(word: str) -> int | None:
@@ -193,9 +193,8 @@ def cell_asked(given: dict[str, Any], magic: str) -> int | None:
     word = given.pop("cell", None)
     number = numbered(word) if word is not None else None
     if word is not None and number is None:
-        raise UsageError(
-            _("{magic} takes the number of a cell, such as `{magic} 7`, not {word!r}.").format(magic=magic, word=word)
-        )
+        text = _("{magic} takes the number of a cell, such as `{magic} 7`, not {word!r}.")
+        raise UsageError(text.format(magic=magic, word=word))
     return number
 
 

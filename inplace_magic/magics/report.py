@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic import flags
 from inplace_magic.language import N_, _, checked, listed
 from inplace_magic.magics.cell_transform import MAGIC
 from inplace_magic.magics.cells import value_is_used
@@ -29,37 +26,32 @@ Show a report of %%inplace_watch again: the last one or, with NAME, that of `%%i
 
 def report_parser() -> Parser:
     """Return the parser: the name of a report, and how to show it."""
-    parser = Parser(NAME, description=_(DESCRIPTION), argument_default=argparse.SUPPRESS)
+    parser = Parser(NAME, description=_(DESCRIPTION))
     parser.names.add_argument("name", metavar="NAME", nargs="?", help=_("the variable that holds the report"))
-    flags.add(parser.options, "opened", "lang")
-    parser.add_help_option()
-    return parser
+    return parser.with_flags("opened", "lang")
 
 
-def report_magic(session: Session) -> Callable[[str], Report | None]:
-    """The line magic ``%inplace_report``."""
+def _shown_again(session: Session, given: dict[str, Any]) -> Report | None:
+    report, options = _chosen(session, given.get("name"))
+    if "lang" in given:
+        report = report.in_language(checked(given["lang"]))
+    if "opened" in given:
+        options = replace(options, opened=given["opened"])
+    if value_is_used(session.shell):
+        return report
+    show(session.shell, report, options)
+    return None
 
-    def inplace_report(given: dict[str, Any]) -> Report | None:
-        report, options = _chosen(session, given.get("name"))
-        if "lang" in given:
-            report = report.in_language(checked(given["lang"]))
-        if "opened" in given:
-            options = replace(options, opened=given["opened"])
-        if value_is_used(session.shell):
-            return report
-        show(session.shell, report, options)
-        return None
 
-    return magic_of(report_parser, inplace_report)
+report_magic = magic_of(report_parser, _shown_again)
 
 
 def _chosen(session: Session, name: str | None) -> tuple[Report, ShowOptions]:
     names = session.shell.user_ns
     if name is None:
         if session.last is None:
-            raise UsageError(
-                _("There is no report yet: run a cell with `{magic}` on its first line.").format(magic=MAGIC)
-            )
+            sentence = _("There is no report yet: run a cell with `{magic}` on its first line.")
+            raise UsageError(sentence.format(magic=MAGIC))
         return session.last
     if isinstance(names.get(name), Report):
         return names[name], ShowOptions()

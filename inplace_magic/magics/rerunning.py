@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from IPython.utils.capture import capture_output
 
 from inplace_magic.errors import CompareError, CopyError
-from inplace_magic.language import _
 from inplace_magic.magics.compare import program_of_cell
+from inplace_magic.rerun.program import CellProgram, StoryProgram
+from inplace_magic.source.hunks import Hunk, Whose, changed
 from inplace_magic.source.shells import cell_numbers
 
 if TYPE_CHECKING:
-    from inplace_magic.rerun.program import CellProgram, StoryProgram
     from inplace_magic.rerun.twins import Snapshot
-    from inplace_magic.source.hunks import Hunk, Whose
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,9 +88,8 @@ class StagedCells:
     _compiled: dict[Any, CellProgram] = field(default_factory=dict)
     """Compiled code by execution count and text: each cell runs many times, nearly always unchanged."""
 
-    def quiet(self) -> AbstractContextManager[Any]:
-        """Return a context in which nothing is printed or displayed."""
-        return capture_output()
+    quiet = staticmethod(capture_output)
+    """Makes a context in which nothing is printed or displayed."""
 
     @property
     def cells(self) -> dict[str, int]:
@@ -107,24 +104,14 @@ class StagedCells:
         Raises:
             CompareError: a text is not Python that can run here, or a change cannot be made.
         """
-        from inplace_magic.rerun.replacing import replaced
+        from inplace_magic.rerun.replacing import changes_by_name, replaced, texts_known
 
         own = {number for number, _text in self.origin.texts}
-        others: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
-        for (number, file), hunks in changes.items():
-            if file is not None or number not in own:
-                name = file if file is not None else self._name(number)
-                others[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
+        others = {whose: hunks for whose, hunks in changes.items() if whose[1] is not None or whose[0] not in own}
         program = program_of(self.origin, changes, self._compiled)
-        with replaced(others), _texts_known(program):
+        parts = program.parts if isinstance(program, StoryProgram) else (program,)
+        with replaced(changes_by_name(others, self.cells)), texts_known({each.filename: each.source for each in parts}):
             yield program
-
-    def _name(self, number: int | None) -> str:
-        """Return the name under which another cell was compiled."""
-        found = [name for name, count in self.cells.items() if count == number]
-        if not found:
-            raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
-        return found[-1]
 
 
 def program_of(
@@ -136,9 +123,6 @@ def program_of(
     Args:
         compiled: cache of compiled code, by execution count and text.
     """
-    from inplace_magic.rerun.program import StoryProgram
-    from inplace_magic.source.hunks import changed
-
     known = {} if compiled is None else compiled
     parts = []
     for number, text in cells.texts:
@@ -154,19 +138,3 @@ def _program_of_lines(shell: Any, lines: tuple[str, ...], number: int) -> CellPr
     above = _above(lines)
     head, text = "".join(f"{line}\n" for line in lines[:above]), "\n".join(lines[above:]) + "\n"
     return program_of_cell(shell, f"In[{number}]", text, number, above=head, filename=_NAME.format(number=number))
-
-
-@contextmanager
-def _texts_known(program: CellProgram | StoryProgram) -> Iterator[None]:
-    """While the block runs, :mod:`linecache` has the texts, as it has those of all cells."""
-    from inplace_magic.rerun.program import StoryProgram
-
-    parts = program.parts if isinstance(program, StoryProgram) else (program,)
-    try:
-        for part in parts:
-            lines = part.source.splitlines(keepends=True)
-            linecache.cache[part.filename] = len(part.source), None, lines, part.filename
-        yield
-    finally:
-        for part in parts:
-            linecache.cache.pop(part.filename, None)

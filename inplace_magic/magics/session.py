@@ -8,6 +8,7 @@ traceback, which is as high as the screen; in a terminal it comes last, since th
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from inplace_magic.magics.output import show, show_cards, show_widget
 from inplace_magic.magics.tracebacks import ShortTracebacks
 from inplace_magic.magics.unwatched import Failed, failure_of, show_answer
 from inplace_magic.render.deliver import boundary, write
+from inplace_magic.source.shells import cell_numbers
 from inplace_magic.watching.last import note
 
 if TYPE_CHECKING:
@@ -149,9 +151,14 @@ class Session:
     def must_be_idle(self, magic: str) -> None:
         """Refuse a magic during a watch."""
         if self.story is not None or self.active is not None:
-            raise UsageError(
-                _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.").format(magic=magic)
-            )
+            text = _("`{magic}` cannot run while another watch is on; `%inplace_watch off` ends it.")
+            raise UsageError(text.format(magic=magic))
+
+    def made(self, make: Callable[..., Report], raised: BaseException | None, what: str) -> Report | None:
+        """Make a report with the shell's names and cells; None, and a line that says `what` failed, where that did."""
+        with boundary(what):
+            return make(namespace=self.shell.user_ns, cells=cell_numbers(self.shell), error=raised)
+        return None
 
     def keep(self, report: Report, options: Options) -> Report:
         """Makes a report the last one and binds it to the ``--out`` name, which it then knows."""

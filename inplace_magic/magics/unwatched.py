@@ -9,6 +9,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
+from inplace_magic.answering.asked import answer_of, is_known
 from inplace_magic.language import _
 from inplace_magic.render.deliver import boundary, has_note
 
@@ -68,8 +69,6 @@ def show_answer(shell: Any, error: BaseException, number: int | None, *, below: 
     if has_note(error):
         return
     with boundary(_("the answer could not be shown")):  # the cell has failed already, and by its own error alone
-        from inplace_magic.answering.asked import answer_of
-
         found = answer_of(error, number)
         if found is not None:
             from inplace_magic.render.answer import to_mimebundle
@@ -106,8 +105,6 @@ def answer_late(shell: Any, failed: dict[int, Failed]) -> None:
     error = getattr(sys, "last_value", None)
     if error is None or not failed:
         return
-    from inplace_magic.answering.asked import is_known
-
     newest = next(reversed(failed))
     if failed[newest].explained and not is_known(error):
         show_answer(shell, error, newest, below=False)

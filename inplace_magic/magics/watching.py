@@ -6,7 +6,6 @@ import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
@@ -22,10 +21,7 @@ from inplace_magic.magics.rerunning import Cells, remembered
 from inplace_magic.magics.session import Session
 from inplace_magic.render.deliver import boundary, complain
 from inplace_magic.report import Report
-from inplace_magic.source.shells import cell_numbers
-
-if TYPE_CHECKING:
-    from inplace_magic.watching.api import watch
+from inplace_magic.watching.api import watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +32,7 @@ class Active:
     options: Options
     owner: object
     """What ends the watch: the ``ExecutionInfo`` of the running cell, or one call of the cell magic."""
-    place: str
-    origin: Cells | None = None
+    origin: Cells
     """How the cell can be run again."""
     report: Report | None = None
     """Where an error left the cell, made before IPython printed its traceback."""
@@ -56,23 +51,18 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
     """
     options = parse_options(line, defaults=session.defaults)
     if not session.running:
-        raise UsageError(
-            _("`{magic}` cannot watch a cell that runs silently; run it with silent=False.").format(magic=MAGIC)
-        )
+        text = _("`{magic}` cannot watch a cell that runs silently; run it with silent=False.")
+        raise UsageError(text.format(magic=MAGIC))
     if session.active is not None:
-        raise UsageError(
-            _("This cell cannot be watched: the watch of {place} is still running.").format(place=session.active.place)
-        )
+        sentence = _("This cell cannot be watched: the watch of {place} is still running.")
+        raise UsageError(sentence.format(place=f"Cell In[{session.active.origin.texts[0][0]}]"))
     if session.story is not None and session.story.cell_open:
-        print(
-            _(
-                "inplace_magic: this cell is watched already, by `%inplace_watch on` in {place}; after "
-                "`%inplace_watch off`, `{magic}` gives it a report of its own."
-            ).format(place=session.story.since, magic=MAGIC)
+        sentence = _(
+            "inplace_magic: this cell is watched already, by `%inplace_watch on` in {place}; after "
+            "`%inplace_watch off`, `{magic}` gives it a report of its own."
         )
+        print(sentence.format(place=session.story.since, magic=MAGIC))
         return
-    from inplace_magic.watching.api import watch  # brings torch, which help must not
-
     shell, owner = session.shell, session.running[-1]
     filename = frame.f_code.co_filename
     cell = cell_number(shell, owner, filename)
@@ -80,7 +70,7 @@ def begin(session: Session, line: str, key: str, frame: FrameType) -> None:
     origin = Cells(shell, ((cell, source),))
     if options.deliver.prove:
         origin = remembered(origin)
-    session.active = Active(watch(options.watch), options, owner, f"Cell In[{cell}]", origin)
+    session.active = Active(watch(options.watch), options, owner, origin)
     try:
         session.active.watch.start(cell=cell, filename=filename, source=source, frame=frame)
         session.tracebacks.on()
@@ -104,16 +94,15 @@ def finish(session: Session, raised: BaseException | None) -> None:
     with indexed_once():
         report = active.report or stopped(session, active, raised)
         if report is not None and active.options.deliver.prove:
-            report = proved(report, active.origin and replace(active.origin, snapshot=None))
+            report = proved(report, replace(active.origin, snapshot=None))
         if report is not None:
             session.deliver(report, active.options)
 
 
-def proved(report: Report, origin: Cells | None) -> Report:
+def proved(report: Report, origin: Cells) -> Report:
     """Return the report with tried fixes; unchanged, with a printed line, if that failed or was interrupted."""
     try:
-        shell = origin.shell if origin is not None else None
-        with boundary(_("the fixes could not be tried")), runs_shown("--prove", shell):
+        with boundary(_("the fixes could not be tried")), runs_shown("--prove", origin.shell):
             report = report.prove()
     except KeyboardInterrupt:
         print(_("inplace_magic: interrupted; the fixes were not tried, and your variables are as the cell left them."))
@@ -122,11 +111,8 @@ def proved(report: Report, origin: Cells | None) -> Report:
 
 def stopped(session: Session, active: Active, raised: BaseException | None) -> Report | None:
     """Ends a watch and makes its report; None, and a line that says so, where that failed."""
-    shell = session.shell
-    with boundary(_("the cell was watched, but no report could be made")):
-        report = active.watch.stop(namespace=shell.user_ns, cells=cell_numbers(shell), error=raised)
-        return replace(report, origin=active.origin)
-    return None
+    report = session.made(active.watch.stop, raised, _("the cell was watched, but no report could be made"))
+    return report and replace(report, origin=active.origin)
 
 
 def cell_magic(session: Session) -> Callable[[str, str], None]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
 
-from inplace_magic import flags
 from inplace_magic.errors import CompareError
 from inplace_magic.flags import Options
 from inplace_magic.language import N_, _, use_language
@@ -33,32 +30,28 @@ examples:
 
 def why_parser() -> Parser:
     """Return the parser: the number of a cell, and how to show its report."""
-    parser = Parser(NAME, description=_(DESCRIPTION), epilog=_(EXAMPLE), argument_default=argparse.SUPPRESS)
+    parser = Parser(NAME, description=_(DESCRIPTION), epilog=_(EXAMPLE))
     parser.names.add_argument(
         "cell", metavar="N", nargs="?", help=_("the number of the cell (default: the last failure)")
     )
     add = parser.options.add_argument
     add("--yes", action="store_true", help=_("let the cell use files, processes and the network again"))
-    flags.add(parser.options, "out", "opened", "lang")
-    parser.add_help_option()
-    return parser
+    return parser.with_flags("out", "opened", "lang")
 
 
-def why_magic(session: Session) -> Callable[[str], None]:
-    """The line magic ``%inplace_why``."""
+def _asked(session: Session, given: dict[str, Any]) -> None:
+    session.must_be_idle(NAME)
+    number = _chosen(session, cell_asked(given, NAME))
+    allowed = given.pop("yes", False)
+    try:
+        options = Options.of({**session.defaults, **given})
+        with use_language(options.watch.lang):
+            _explain(session, number, options, allowed=allowed)
+    except CompareError as error:
+        raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    def inplace_why(given: dict[str, Any]) -> None:
-        session.must_be_idle(NAME)
-        number = _chosen(session, cell_asked(given, NAME))
-        allowed = given.pop("yes", False)
-        try:
-            options = Options.of({**session.defaults, **given})
-            with use_language(options.watch.lang):
-                _explain(session, number, options, allowed=allowed)
-        except CompareError as error:
-            raise UsageError(f"{NAME[1:]}: {error}") from None
 
-    return magic_of(why_parser, inplace_why)
+why_magic = magic_of(why_parser, _asked)
 
 
 def _chosen(session: Session, number: int | None) -> int:

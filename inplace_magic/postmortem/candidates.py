@@ -9,6 +9,7 @@ from inplace_magic.postmortem.flow.run import Flow
 from inplace_magic.postmortem.flow.values import Event, Where
 from inplace_magic.postmortem.flow.vocabulary import bare_node
 from inplace_magic.postmortem.graph import Saver
+from inplace_magic.record.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -41,27 +42,22 @@ class Verdict:
     """All writes of that memory since, in the order in which they ran."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the error and the graph tell."""
+def verdict(flow: Flow, savers: tuple[Saver, ...], said: Refusal) -> Verdict:
+    """Return the lines that fit, held against what the graph knows.
 
-    savers: tuple[Saver, ...]
-    """The node that refused; several where the graph leaves it open."""
-    expected: int | None
-    found: int | None
-
-
-def verdict(flow: Flow, asked: Asked) -> Verdict:
-    """Return the lines that fit, held against what the graph knows."""
-    savers: Iterable[Saver | None] = asked.savers or (None,)
-    all_of_them = [each for saver in savers for each in _suspicions(flow, saver, asked)]
+    Args:
+        flow: what the text did.
+        savers: the node that refused; several where the graph leaves it open.
+        said: what the error's text tells.
+    """
+    all_of_them = [each for saver in savers or (None,) for each in _suspicions(flow, saver, said)]
     fitting = [each for each in all_of_them if each.fits]
     suspicions = sorted(fitting or all_of_them, key=lambda each: -each.score)
     if not suspicions:
-        return Verdict(_whatever_wrote(flow, asked))
+        return Verdict(_whatever_wrote(flow, savers[0] if savers else None))
     best = [each for each in suspicions if each.score == suspicions[0].score]
     lines = _lines(best, only_first=True) | _lines(suspicions, only_first=True)
-    certain = len(lines) == 1 and bool(fitting) and bool(asked.savers) and flow.reached and not flow.cut
+    certain = len(lines) == 1 and bool(fitting) and bool(savers) and flow.reached and not flow.cut
     certain = certain and all(write.known for each in suspicions for write in each.first)
     saving = _by_line(each.saver.where for each in suspicions)
     rest = _lines(suspicions, only_first=False)
@@ -98,13 +94,12 @@ def _common(one: Where, other: Where) -> Where:
     return replace(one, caller=_common(mine, theirs))
 
 
-def _whatever_wrote(flow: Flow, asked: Asked) -> tuple[Where, ...]:
+def _whatever_wrote(flow: Flow, saver: Saver | None) -> tuple[Where, ...]:
     """Return the lines that wrote memory which can be the one, the last first, where none of them follows a save."""
-    saver = asked.savers[0] if asked.savers else None
-    said = flow.identified(saver.memory if saver is not None else None)
+    is_it = flow.identified(saver.memory if saver is not None else None)
     found: dict[tuple[str, int], Where] = {}
     for event in reversed(flow.events):
-        can_be = any(said.get(number) is not False for number in event.writes)
+        can_be = any(is_it.get(number) is not False for number in event.writes)
         if can_be and _is_last_of_kind(event, saver):
             found.setdefault(_key(event.where), event.where)
     return tuple(found.values())[:_MOST_LINES]
@@ -117,18 +112,18 @@ def _key(where: Where) -> tuple[str, int]:
     return where.filename, where.node.lineno
 
 
-def _suspicions(flow: Flow, saver: Saver | None, asked: Asked) -> list[Suspicion]:
-    said = flow.identified(saver.memory if saver is not None else None)
-    it = frozenset(number for number, same in said.items() if same)
+def _suspicions(flow: Flow, saver: Saver | None, said: Refusal) -> list[Suspicion]:
+    is_it = flow.identified(saver.memory if saver is not None else None)
+    it = frozenset(number for number, same in is_it.items() if same)
     written = {number for event in flow.events for number in event.writes}
-    groups = [it] if it & written else [frozenset((n,)) for n in sorted(written) if said.get(n) is not False]
-    found = [each for group in groups for each in _of_memory(flow, group, saver, asked, said)]
+    groups = [it] if it & written else [frozenset((n,)) for n in sorted(written) if is_it.get(n) is not False]
+    found = [each for group in groups for each in _of_memory(flow, group, saver, said, is_it)]
     beside = [each for each in found if saver is not None and each.saver.reads & flow.numbers(saver.parameters)]
     return beside or found
 
 
 def _of_memory(
-    flow: Flow, memory: frozenset[int], saver: Saver | None, asked: Asked, said: Mapping[int, bool]
+    flow: Flow, memory: frozenset[int], saver: Saver | None, said: Refusal, is_it: Mapping[int, bool]
 ) -> list[Suspicion]:
     writes = [event for event in flow.events if event.writes & memory]
     births = [event for event in flow.events if event.makes & memory]
@@ -141,11 +136,11 @@ def _of_memory(
         later = [write for write in writes if write.at > event.at]
         if later and (event.hidden or saver is None or saver.name):
             first = _until_sure(later)
-            if asked.expected is not None and asked.found == asked.expected + 1:  # the first is the last as well
+            if said.expected is not None and said.found == said.expected + 1:  # the first is the last as well
                 first = [write for write in first if _is_last_of_kind(write, saver)]
-            fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, asked) and bool(first)
+            fits = _is_of_kind(event, saver) and _counts_fit(event, writes, born, said) and bool(first)
             fits = fits and any(_is_last_of_kind(write, saver) for write in _until_sure(later[::-1]))
-            sure = 2 * (saver is not None and event.nodes is not None) + all(said.get(n, False) for n in memory)
+            sure = 2 * (saver is not None and event.nodes is not None) + all(is_it.get(n, False) for n in memory)
             found.append(Suspicion(saver, event, tuple(later), tuple(first or later[:1]), fits, sure))
     return found
 
@@ -166,19 +161,19 @@ def _is_of_kind(event: Event, saver: Saver | None) -> bool:
     return saver is None or event.nodes is None or bare_node(saver.name) in event.nodes
 
 
-def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, asked: Asked) -> bool:
+def _counts_fit(event: Event, writes: Sequence[Event], born: Event | None, said: Refusal) -> bool:
     """True if the versions count as many writes before and after the save as the text has, where each ran once."""
-    if asked.expected is None or asked.found is None:
+    if said.expected is None or said.found is None:
         return True
     before = [write for write in writes if write.at < event.at]
     later = [write for write in writes if write.at > event.at]
     if not event.once:
         return True
-    if _is_counted(later) and sum(write.bumps or 0 for write in later) != asked.found - asked.expected:
+    if _is_counted(later) and sum(write.bumps or 0 for write in later) != said.found - said.expected:
         return False
     if born is None or not born.once or born.nodes is None or len(born.makes) > 1 or not _is_counted(before):
         return True
-    return sum(write.bumps or 0 for write in before) == asked.expected
+    return sum(write.bumps or 0 for write in before) == said.expected
 
 
 def _is_counted(writes: Sequence[Event]) -> bool:

@@ -72,7 +72,7 @@ def _failure(
             is_inside, place = True, None
             frames.clear()  # what ran the cell or the script is somebody else's
         if texts.is_users(code.co_filename):
-            place = texts.locate(code, step.tb_lasti, place)
+            place = texts.sources.locate(code, step.tb_lasti, place)
             frames.append(UserFrame(place, len(stack) - 1, code, frame.f_globals, locals_of(frame)))
         step = step.tb_next
     return Failure(error, text, kind, match, tuple(frames), tuple(stack), namespace, texts)

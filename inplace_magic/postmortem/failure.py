@@ -16,7 +16,7 @@ from inplace_magic.language import _, use_language
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parse
-from inplace_magic.source.files import Files, function_of
+from inplace_magic.source.files import function_of
 from inplace_magic.source.places import Sources
 from inplace_magic.source.text import Function, Text, text_of_cell
 
@@ -49,48 +49,40 @@ class Texts:
         self._cells = {cell.filename: cell for cell in cells}
         numbers = {name: cell.number for name, cell in self._cells.items() if cell.number is not None}
         last = cells[-1] if cells else None
-        self._sources = Sources(
+        self.sources = Sources(
             last.number if last is not None else None,
             last.filename if last is not None else None,
             last.text if last is not None else "",
             numbers,
         )
-        self._files = Files(self._cells)
         self._libraries = library_folders()
 
     def is_users(self, filename: str) -> bool:
         """True if code that was compiled under a name is the user's."""
         return filename in self._cells or belongs_to_user(filename, self._libraries)
 
-    def locate(self, code: CodeType, lasti: int, caller: Callsite | None) -> Callsite:
-        """Return the place of an instruction that ran."""
-        return self._sources.locate(code, lasti, caller)
-
     def text(self, filename: str) -> Text | None:
         """Return the text that was compiled under a name; None where it is not known, or no Python."""
         cell = self._cells.get(filename)
-        found = (
-            text_of_cell(tuple(cell.text.splitlines())) if cell is not None else self._files.file(filename).versions[0]
-        )
+        if cell is not None:
+            found = text_of_cell(tuple(cell.text.splitlines()))
+        else:
+            found = self.sources.files.file(filename).versions[0]
         known = bool(found.lines) and sum(map(len, found.lines)) <= _MOST_CHARACTERS
         return found if known and found.tree is not None else None
 
     def function(self, code: CodeType) -> Function | None:
         """Return the definition of a function of the user's; None where no text that is known is the one that ran."""
         filename = code.co_filename
-        if not self.is_users(filename):
-            return None
-        text = self.text(filename)
-        if text is None:
-            return None
-        if filename not in self._cells:
-            twin = self._files.twin(code, 0)
-            return function_of(twin.text, twin.code) if twin is not None else None
-        return function_of(text, code)
+        text = self.text(filename) if self.is_users(filename) else None
+        if text is None or filename in self._cells:
+            return function_of(text, code) if text is not None else None
+        twin = self.sources.files.twin(code, 0)
+        return function_of(twin.text, twin.code) if twin is not None else None
 
     def site(self, filename: str, node: ast.expr | ast.stmt, function: str, caller: Callsite | None) -> Callsite:
         """Return a place in a text, told by its syntax."""
-        return self._sources.site(self.text(filename) or Text([]), filename, node, function, caller)
+        return self.sources.site(self.text(filename) or Text([]), filename, node, function, caller)
 
     def position(self, filename: str, place: Callsite) -> tuple[int, int | None]:
         """Return where a place begins as syntax trees count: its line, and its column in bytes where that is known."""

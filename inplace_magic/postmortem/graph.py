@@ -70,11 +70,8 @@ def last_recorded(tensors: Iterable[Any]) -> str | None:
 
     Views are not asked: reading the ``grad_fn`` of one whose base was written changes the graph.
     """
-    for tensor in tensors:
-        node = describe.grad_fn(tensor) if not describe.is_view(tensor) else None
-        if node is not None:
-            return node_name(node)
-    return None
+    nodes = (describe.grad_fn(tensor) for tensor in tensors if not describe.is_view(tensor))
+    return next((node_name(node) for node in nodes if node is not None), None)
 
 
 def _tensors_of(scope: Mapping[str, object]) -> Iterator[tuple[str, Any]]:

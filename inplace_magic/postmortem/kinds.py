@@ -21,9 +21,7 @@ KINDS: tuple[Kind, ...] = (
     *PADDLE,
     Kind(
         "saved-tensor-overwritten",
-        r"has been modified by an inplace operation(?:: \[(?P<type>[\w.]+) \[(?P<shape>[\d, ]*)\]\])?"
-        r"(?:, which is output \d+ of (?P<node>\w+))?"
-        r"(?:.*?is at version (?P<found>\d+); expected version (?P<expected>\d+) instead)?",
+        r"has been modified by an inplace operation",
         explain_overwritten,
         N_(
             "Backward computes gradients from tensors that operations saved in forward. One of them was overwritten "

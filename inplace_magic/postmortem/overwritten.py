@@ -12,23 +12,16 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.language import _, sentences
-from inplace_magic.postmortem.candidates import Asked, Verdict, verdict
+from inplace_magic.postmortem import graph
+from inplace_magic.postmortem.candidates import Verdict, verdict
 from inplace_magic.postmortem.failure import Failure, Texts
 from inplace_magic.postmortem.flow.run import Flow, follow
 from inplace_magic.postmortem.flow.values import Where
-from inplace_magic.postmortem.graph import (
-    Holders,
-    Refused,
-    Saver,
-    holders_in,
-    keeps_its_graph,
-    last_recorded,
-    refused,
-    roots_of,
-)
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
+from inplace_magic.record.refusal import Refusal
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import Listing
 from inplace_magic.source.out_of_place import out_of_place, target_of
@@ -39,13 +32,14 @@ _MOST_LINES = 4
 
 def explain_overwritten(failure: Failure) -> Answer:
     """Return the line that wrote, where the facts leave one; else those that can have."""
-    found, expected = (None if (text := failure.match[name]) is None else int(text) for name in ("found", "expected"))
-    facts = _facts(failure, found)
+    said = refusal_of(failure.text) or Refusal("saved tensor changed")
+    retained = graph.keeps_its_graph(failure.stack)
+    facts = graph.refused(graph.roots_of(failure.stack), said.found, said.shape, retained=retained)
     saver = facts.savers[0] if facts.savers and facts.is_sure else None
-    holders = holders_in(failure.scopes)
+    holders = graph.holders_in(failure.scopes)
     savers = (saver,) if saver is not None else facts.savers[:_MOST_SAVERS]
     flow = follow(failure)
-    judged = verdict(flow, Asked(tuple(_written_by(each, holders) for each in savers), expected, found))
+    judged = verdict(flow, tuple(_written_by(each, holders) for each in savers), said)
     saver = saver or judged.node
     names = [path for path, _ in holders.get(saver.memory, ())] if saver is not None and saver.memory else []
     candidates = tuple(_site(failure, line) for line in judged.lines)
@@ -58,8 +52,8 @@ def explain_overwritten(failure: Failure) -> Answer:
         certain=judged.certain,
         saved=_site(failure, judged.saver) if judged.saver is not None else None,
         saved_by=(saver.name or None) if saver is not None else None,
-        expected_version=expected,
-        found_version=found,
+        expected_version=said.expected,
+        found_version=said.found,
         variable=names[0] if names else None,
         fix=_suggestion(failure.texts, judged, candidates[0]) if judged.certain else None,
         limits=tuple(_limits(facts, flow)),
@@ -67,7 +61,7 @@ def explain_overwritten(failure: Failure) -> Answer:
     return replace(told, message=_message(told))
 
 
-def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
+def _limits(facts: graph.Refused, flow: Flow) -> Iterator[str]:
     if facts.cut:
         yield _("The graph has more nodes than may be looked at; the one that refused can lie behind them.")
     if facts.packed and not facts.savers:
@@ -76,22 +70,16 @@ def _limits(facts: Refused, flow: Flow) -> Iterator[str]:
         yield _("The program is too long to be followed to its end; later writes are unknown.")
 
 
-def _written_by(saver: Saver, holders: Holders) -> Saver:
+def _written_by(saver: graph.Saver, holders: graph.Holders) -> graph.Saver:
     """Return the saver of its own result, with what the tensors on that memory say of the last write."""
     if saver.written_by is not None or saver.memory is None or not saver.is_output:
         return saver
-    return replace(saver, written_by=last_recorded(tensor for _, tensor in holders.get(saver.memory, ())))
+    return replace(saver, written_by=graph.last_recorded(tensor for _, tensor in holders.get(saver.memory, ())))
 
 
 def _site(failure: Failure, where: Where) -> Callsite:
     caller = _site(failure, where.caller) if where.caller is not None else None
     return failure.texts.site(where.filename, where.node, where.function, caller)
-
-
-def _facts(failure: Failure, found: int | None) -> Refused:
-    text = failure.match["shape"]
-    shape = None if text is None else tuple(int(size) for size in text.split(",") if size.strip())
-    return refused(roots_of(failure.stack), found, shape, retained=keeps_its_graph(failure.stack))
 
 
 def _message(answer: Answer) -> str:
@@ -129,13 +117,9 @@ def _versions(answer: Answer) -> str:
 def _line_of(site: Callsite) -> str:
     """Return a line's code, its place, and the line that called its function."""
     via = site.caller
-    if via is not None and via.same_function(site):
-        via = None
-    return (
-        f"`{site.text}` ({site.place})"
-        if via is None
-        else _("`{text}` ({place}, called from {caller})").format(text=site.text, place=site.place, caller=via.place)
-    )
+    if via is None or via.same_function(site):
+        return f"`{site.text}` ({site.place})"
+    return _("`{text}` ({place}, called from {caller})").format(text=site.text, place=site.place, caller=via.place)
 
 
 def _suggestion(texts: Texts, judged: Verdict, line: Callsite) -> str:

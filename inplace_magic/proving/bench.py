@@ -13,13 +13,13 @@ from typing import Any
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _, language
 from inplace_magic.record.events import CallEvent
-from inplace_magic.record.proofs import GradientError
+from inplace_magic.record.outcomes import GradientError
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.rerun.backwards import Passes, backwards_counted, graphs_kept
 from inplace_magic.rerun.guard import harmless
 from inplace_magic.rerun.outcome import Outcome, compare, gradient_errors
-from inplace_magic.rerun.run import Failure, Runner, failure_text
+from inplace_magic.rerun.run import Failure, Runner
 from inplace_magic.rerun.saved_copies import ChangedSave, Reach, Saves, saved_values_copied, saves_compared
 from inplace_magic.rerun.slopes import Slope, slope_of
 from inplace_magic.source.hunks import Hunk, Whose, by_text
@@ -193,7 +193,7 @@ class Bench:
         with self._runner(changes, on) as runner:
             outcome, failure = runner.outcome(taken=True, brief=brief)
         if not counts and failure is not None:  # while its variables were copied, before it began
-            raise CompareError(failure_text(failure))
+            raise CompareError(str(failure))
         own = any(reach.own_hooks for reach in reaches)
         return Ran(outcome, failure, own, counts[-1].begun, counts[-1].stopped)
 
@@ -219,13 +219,14 @@ class Bench:
 
         def around() -> ExitStack:
             stack = ExitStack()
+            stack.enter_context(self._staged.quiet())
             stack.enter_context(harmless(allowed=self._allowed))
             if on is not None:
                 on(stack)
             return stack
 
         with self._staged.program(changes) as program:
-            runner = Runner(program, None, self._staged.quiet, around=around)
+            runner = Runner(program, None, around)
             if not self._warned and runner.warning:
                 print(runner.warning, file=sys.stderr)
             self._warned = True

@@ -19,16 +19,13 @@ from inplace_magic.hazards import Hazard
 from inplace_magic.proving import words
 from inplace_magic.proving.bench import MORE_PASSES, Bench, Changes, Ran
 from inplace_magic.record.names import Holding
-from inplace_magic.record.outcomes import Difference
+from inplace_magic.record.outcomes import Agreement, GradientError, Proof, Told, proof_of
 from inplace_magic.record.paths import before_last_step, without_keys
 from inplace_magic.record.places import Callsite
-from inplace_magic.record.proofs import GradientError, Proof, Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.outcome import compare, is_rounding, same_bits
-from inplace_magic.rerun.run import failure_text
 from inplace_magic.source.hunks import moved, new_lines
 
-ALARM = ("error", "silent", "warning")
 MOST_DIFFERENCES = 20
 """Number of differences, and of wrong gradients, that a proof keeps."""
 
@@ -66,19 +63,18 @@ def judged(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -
 def is_worth_showing(proof: Proof) -> bool:
     """True if a candidate may be shown on the evidence of runs alone: it is proven, or every gradient is right although
     a variable differs, or PyTorch refuses the program as written and the loss is the same."""
-    told = {each.template for each in proof.told}
-    alike = bool(told & {words.SAME_LOSS, words.SAME_GRADIENTS})
+    alike = says(proof, words.SAME_LOSS, words.SAME_GRADIENTS)
     return proof.verdict == "proven" or (alike and proof.verdict == "other numbers")
 
 
 def is_contradicted(proof: Proof) -> bool:
     """True if the proof says that the gradients with the fix are not the derivative of its loss."""
-    return any(each.template in (words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT) for each in proof.told)
+    return says(proof, words.NOT_THE_SLOPE, words.NO_SLOPE_MEANT)
 
 
-def is_lost(proof: Proof) -> bool:
-    """True if the proof says that the write is lost with the fix."""
-    return any(each.template == words.LOST for each in proof.told)
+def says(proof: Proof, *templates: str) -> bool:
+    """True if the proof has one of these sentences."""
+    return any(each.template in templates for each in proof.told)
 
 
 def measured(bench: Bench, hazard: Hazard) -> tuple[GradientError, ...]:
@@ -108,7 +104,7 @@ def _cured(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str], *
             return proof_of("refuted", Told(words.HARM, (("code", f"`{code}`"),)))
     ran = bench.run(changes)
     if ran.failure is not None:
-        return proof_of("refuted", words.with_error(words.RAISES, failure_text(ran.failure)))
+        return proof_of("refuted", words.with_error(words.RAISES, str(ran.failure)))
     return _Cured(ran, changes, together, _holder_without_the_write(report, hazard, patched, changes))
 
 
@@ -138,35 +134,24 @@ def _compared(bench: Bench, hazard: Hazard, cured: _Cured, errors: tuple[Gradien
         return proof_of("proven", Told(words.PROVEN), *more, gradient_errors=errors)
     if not bench.is_deterministic:
         return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
-    found = _told_apart(bench, cured)
-    if found is None:
+    agreement, rounded = _whole_agreement(bench, cured)
+    if not agreement.differences:
         return proof_of("not tried", Told(words.NOT_TWICE), *more, gradient_errors=errors)
-    facts: dict[str, Any] = {"differences": found.differences, "gradient_errors": errors}
-    if found.same_gradients and not meant.own_hooks:
-        return proof_of("other numbers", found.told, Told(words.SAME_GRADIENTS), *more, **facts)
+    told = words.of_differences(agreement.differences, rounded=rounded)
+    facts: dict[str, Any] = {"differences": agreement.differences[:MOST_DIFFERENCES], "gradient_errors": errors}
+    same_gradients = bool(agreement.count("gradient")) and not agreement.differing("gradient")
+    if same_gradients and not meant.own_hooks:
+        return proof_of("other numbers", told, Told(words.SAME_GRADIENTS), *more, **facts)
     hooks = (Told(words.OWN_HOOKS),) if meant.own_hooks else ()
-    return _by_slope(bench, cured, (found.told, *hooks), more, **facts)
+    return _by_slope(bench, cured, (told, *hooks), more, **facts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Apart:
-    """Differences between a run with a fix and the run that its forward means."""
-
-    told: Told
-    differences: tuple[Difference, ...]
-    same_gradients: bool
-
-
-def _told_apart(bench: Bench, cured: _Cured) -> _Apart | None:
-    """Return the differences of two runs, holding all values meanwhile; None if there are none."""
+def _whole_agreement(bench: Bench, cured: _Cured) -> tuple[Agreement, bool]:
+    """Compare a run with a fix with the run that its forward means, holding all values meanwhile; and return whether
+    all differences are rounding."""
     meant, ran = bench.run({}, copied=True, brief=False).outcome, bench.run(cured.changes, brief=False).outcome
     agreement = compare(meant, ran)
-    if not agreement.differences:
-        return None
-    rounded = all(is_rounding(meant, ran, difference) for difference in agreement.differences)
-    told = words.of_differences(agreement.differences, rounded=rounded)
-    same_gradients = bool(agreement.count("gradient")) and not agreement.differing("gradient")
-    return _Apart(told, agreement.differences[:MOST_DIFFERENCES], same_gradients)
+    return agreement, all(is_rounding(meant, ran, difference) for difference in agreement.differences)
 
 
 _CUTS = re.compile(r"\.(data|grad_fn|detach|item|tolist|numpy)\b|no_grad|inference_mode|set_grad_enabled")
@@ -183,8 +168,10 @@ def _by_slope(bench: Bench, cured: _Cured, told: tuple[Told, ...], more: tuple[T
         return proof_of("other numbers", *told, *more, **facts)
     if not slope.agrees and _means_others(bench, cured):
         return proof_of("other numbers", *told, Told(words.NO_SLOPE_MEANT), *more, **facts)
-    said = words.of_slope(slope.by_gradient, slope.by_difference, agrees=slope.agrees)
-    return proof_of("other numbers" if slope.agrees else "refuted", *told, *said, *more, **facts)
+    if slope.agrees:
+        return proof_of("other numbers", *told, Told(words.SLOPE), *more, **facts)
+    slopes = (("gradient", f"{slope.by_gradient:.4g}"), ("difference", f"{slope.by_difference:.4g}"))
+    return proof_of("refuted", *told, Told(words.NOT_THE_SLOPE, slopes), *more, **facts)
 
 
 def _means_others(bench: Bench, cured: _Cured) -> bool:
@@ -212,7 +199,7 @@ def _keys(report: Report, changes: Changes) -> dict[_Key, str]:
     """Return the alarms of a report, by code and lines, and their codes."""
     found: dict[_Key, str] = {}
     for hazard in report.findings:
-        if hazard.severity in ALARM:
+        if hazard.is_alarm:
             found.update(dict.fromkeys(_keys_of(hazard, changes), hazard.code))
     return found
 
@@ -246,9 +233,7 @@ def _holder_without_the_write(report: Report, hazard: Hazard, patched: Report, c
     new = [line for hunks in changes.values() for hunk in hunks for line in hunk.new if line not in hunk.old]
     if any(_slot(holding) in still or _binds(line, holding.path) for holding in held for line in ("", *new)):
         return ""
-    kept = [
-        holding for holding in held if "." in without_keys(holding.path)
-    ]  # an object; a list or dict may be there for a moment
+    kept = [each for each in held if "." in without_keys(each.path)]  # an object; a list may be there for a moment
     if not kept and _is_used(story_of(patched.trace), changes):
         return ""
     return max(kept or held, key=lambda holding: holding.level).path

@@ -14,11 +14,10 @@ from inplace_magic.hazards.fixes.candidates import candidates
 from inplace_magic.language import use_language
 from inplace_magic.proving import unruled, words
 from inplace_magic.proving.bench import Bench
-from inplace_magic.proving.judging import is_contradicted, is_lost, is_worth_showing, judged, measured
-from inplace_magic.record.proofs import Told, proof_of
+from inplace_magic.proving.judging import is_contradicted, is_worth_showing, judged, measured, says
+from inplace_magic.record.outcomes import Told, proof_of
 from inplace_magic.report import Report
 from inplace_magic.rerun.guard import Repeated
-from inplace_magic.rerun.run import failure_text
 
 PROVABLE = ("error", "silent")
 """Severities of findings whose fixes are tried; for a warning, only its diff."""
@@ -85,7 +84,7 @@ def _one(bench: Bench, report: Report, hazard: Hazard, diffs: Sequence[str]) -> 
     if hazard.diff:
         own = replace(hazard, proof=judged(bench, report, hazard, diffs))
         assert own.proof is not None
-        if own.proof.verdict != "refuted" and not is_contradicted(own.proof) and not is_lost(own.proof):
+        if own.proof.verdict != "refuted" and not is_contradicted(own.proof) and not says(own.proof, words.LOST):
             return own
     shown, last = None, own if own is not None and own.proof is not None and own.proof.verdict != "refuted" else None
     count = 0
@@ -119,12 +118,10 @@ def _same_again(bench: Bench, report: Report) -> None:
         CompareError: it ends differently than under the watch, so runs cannot judge a fix.
     """
     failure, before = bench.written.failure, report.trace.error
-    now = failure_text(failure) if failure is not None and not failure.backward else None
-    if _kind(now) == _kind(before):
-        return
-    if now is None:
-        raise CompareError(str(words.with_error(words.ENDS_NOW, before or "")))
-    raise CompareError(str(words.with_error(words.RAISES_NOW, now)))
+    now = str(failure) if failure is not None and not failure.backward else None
+    if _kind(now) != _kind(before):
+        ends = words.RAISES_NOW if now is not None else words.ENDS_NOW
+        raise CompareError(str(words.with_error(ends, now or before or "")))
 
 
 def _kind(error: str | None) -> str | None:

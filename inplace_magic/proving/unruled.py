@@ -128,10 +128,7 @@ def _message(name: str | None, saved: Callsite | None, site: Callsite | None) ->
         what = _("{save} saved {tensor} for backward, and its values were changed before backward read them.")
     else:
         what = _("A value that autograd had saved was changed before backward read it; the record does not tell which.")
-    return sentences(
-        what.format(write=wording.spot(site), tensor=tensor, save=wording.spot(saved)),
-        _(
-            "PyTorch did not notice. Found by running: the gradients that the program used are not those of its "
-            "forward."
-        ),
+    unnoticed = _(
+        "PyTorch did not notice. Found by running: the gradients that the program used are not those of its forward."
     )
+    return sentences(what.format(write=wording.spot(site), tensor=tensor, save=wording.spot(saved)), unnoticed)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from types import FrameType
+from typing import TypeVar
 
 from inplace_magic.answering.asked import answer_of, last_error
-from inplace_magic.errors import CompareError, CopyError
+from inplace_magic.errors import CompareError, CopyError, error_text
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import _, language
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.prove import proven
 from inplace_magic.record.blindness import NOT_WATCHED, RAN_AGAIN
+from inplace_magic.record.origin import Origin
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
 from inplace_magic.rerun.blocks import RaisingLines, raising_lines
 from inplace_magic.rerun.guard import Repeated
-from inplace_magic.rerun.run import Failure, failure_text
 
 _ALIKE = 80
 """Number of characters that identify an error's text."""
 _MOST_ROUNDS = 50
+"""Earlier statements or cells that are taken in one after the other."""
+Again = TypeVar("Again", bound=Origin)
 
 
 def why(error: BaseException | None = None, *, allowed: bool = False) -> Report:
@@ -61,7 +65,7 @@ def _run_again(raised: BaseException, asker: FrameType, *, allowed: bool) -> tup
     reason = ""
     for block in raising_lines(raised.__traceback__, asker):
         try:
-            report = _of_block(block, failure_text(Failure(raised, backward=False)), allowed=allowed)
+            report = _of_block(block, error_text(raised), allowed=allowed)
         except Repeated as stopped:
             reason = stopped.sentence
         except CompareError as refused:
@@ -80,19 +84,44 @@ def _of_block(block: RaisingLines, text: str, *, allowed: bool) -> Report | None
         CompareError: they cannot be run again.
         Repeated: they were about to act outside the copies.
     """
-    for _round in range(_MOST_ROUNDS):
-        try:
-            with block.begun(block.frame) as staged:
-                report = Bench(staged, Trace(), allowed=allowed).watched({})
-            break
-        except CopyError as refused:
-            block = _wider(block, refused)
-    if report.trace.error is None or report.trace.error[:_ALIKE] != text[:_ALIKE]:
+    report, block = watched_again(block, block.frame, _wider, allowed=allowed)
+    if not fails_alike(report, text):
         return None
     first, last = block.lines
     sentence = RAN_AGAIN.format(first=first, last=last)
-    report = replace(report, origin=block, trace=replace(report.trace, blindness=(*report.trace.blindness, sentence)))
+    report = replace(report, trace=replace(report.trace, blindness=(*report.trace.blindness, sentence)))
     return proven(report, block.frame, allowed=allowed)
+
+
+def watched_again(
+    program: Again, frame: FrameType | None, wider: Callable[[Again, CopyError], Again], *, allowed: bool
+) -> tuple[Report, Again]:
+    """Return the report of a program that runs again, and the program with what it needs to make what cannot be copied.
+
+    Args:
+        program: what shall run.
+        frame: see :meth:`.Origin.begun`.
+        wider: returns a program with what made something that cannot be copied before it, or raises that error.
+        allowed: allow files, commands and the network again.
+
+    Raises:
+        CompareError: it cannot be run again.
+        Repeated: it was about to act outside the copies.
+    """
+    for _round in range(_MOST_ROUNDS):
+        try:
+            with program.begun(frame) as staged:
+                report = Bench(staged, Trace(), allowed=allowed).watched({})
+            return replace(report, origin=program), program
+        except CopyError as refused:
+            program = wider(program, refused)
+    raise CompareError(_("Too much of what ran before would have to run again."))
+
+
+def fails_alike(report: Report, error: str | None) -> bool:
+    """True if a program ended by this error, as far as known."""
+    now = report.trace.error
+    return error is None or (now is not None and now.startswith(error[:_ALIKE]))
 
 
 def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
@@ -110,11 +139,8 @@ def _wider(block: RaisingLines, refused: CopyError) -> RaisingLines:
 def _told_by_what_is_left(raised: BaseException, reason: str) -> Report:
     found = answer_of(raised)
     if found is None:
-        raise CompareError(
-            _("The lines cannot run again: {reason}. And the error's graph and text show no cause.").format(
-                reason=reason.rstrip(".")
-            )
-        )
+        text = _("The lines cannot run again: {reason}. And the error's graph and text show no cause.")
+        raise CompareError(text.format(reason=reason.rstrip(".")))
     advice = _(
         "Run the lines from the forward pass on again within `with inplace_magic.watch() as w:`; `w.report` names the "
         "line that wrote."

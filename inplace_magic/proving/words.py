@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from inplace_magic.language import N_
-from inplace_magic.record.outcomes import Difference
-from inplace_magic.record.proofs import GradientError, Told
+from inplace_magic.record.outcomes import Difference, GradientError, Told
 
 PROVEN = N_("With this fix the program runs, and values and gradients are bit for bit those of your forward pass.")
 OTHER = N_("Some numbers differ: {name} is {new} instead of {old}, and {count} more.")
@@ -94,13 +93,6 @@ def of_errors(errors: Sequence[GradientError]) -> tuple[Told, ...]:
     if worst.relative is None:
         return (Told(WRONG_FROM_ZERO, values),)
     return (Told(WRONG_NOW, (*values, ("size", _percent(worst.relative)))),)
-
-
-def of_slope(gradient: float, difference: float, *, agrees: bool) -> tuple[Told, ...]:
-    """Return a sentence on whether the gradients are the derivative of the loss."""
-    if agrees:
-        return (Told(SLOPE),)
-    return (Told(NOT_THE_SLOPE, (("gradient", f"{gradient:.4g}"), ("difference", f"{difference:.4g}"))),)
 
 
 def of_which(name: str) -> str:

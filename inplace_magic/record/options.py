@@ -45,11 +45,8 @@ class WatchOptions:
         if self.lang is not None:
             checked(self.lang)
         if self.level not in LEVELS:
-            raise OptionError(
-                _("level {name!r} does not exist; choose one of {choices}.").format(
-                    name=self.level, choices=", ".join(LEVELS)
-                )
-            )
+            text = _("level {name!r} does not exist; choose one of {choices}.")
+            raise OptionError(text.format(name=self.level, choices=", ".join(LEVELS)))
         if self.max_events < 2:
             raise OptionError(_("max_events is {count}; it must be at least 2.").format(count=self.max_events))
         if self.max_values < 0:
@@ -74,11 +71,8 @@ class ShowOptions:
     def __post_init__(self) -> None:
         for name in self.opened or ():
             if name not in (*SECTIONS, "all", "none"):
-                raise OptionError(
-                    _("--open {name!r} is no section of a report; there are {choices}.").format(
-                        name=name, choices=", ".join((*SECTIONS, "all", "none"))
-                    )
-                )
+                text = _("--open {name!r} is no section of a report; there are {choices}.")
+                raise OptionError(text.format(name=name, choices=", ".join((*SECTIONS, "all", "none"))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,21 +95,14 @@ class DeliverOptions:
 
     def __post_init__(self) -> None:
         if self.out is not None and not _is_variable(self.out):
-            raise OptionError(
-                _("--out {name!r} is not a variable name; give one such as `report`.").format(name=self.out)
-            )
+            text = _("--out {name!r} is not a variable name; give one such as `report`.")
+            raise OptionError(text.format(name=self.out))
         if self.widget and not _is_variable(self.widget):
-            raise OptionError(
-                _("--widget {name!r} is not a variable name; give one such as `view`, or none.").format(
-                    name=self.widget
-                )
-            )
+            sentence = _("--widget {name!r} is not a variable name; give one such as `view`, or none.")
+            raise OptionError(sentence.format(name=self.widget))
         if self.save is not None and not str(self.save).lower().endswith(SAVE_SUFFIXES):
-            raise OptionError(
-                _("{name!r} is no file to save a report to: its name must end in {endings}.").format(
-                    name=self.save, endings=", ".join(SAVE_SUFFIXES)
-                )
-            )
+            sentence = _("{name!r} is no file to save a report to: its name must end in {endings}.")
+            raise OptionError(sentence.format(name=self.save, endings=", ".join(SAVE_SUFFIXES)))
 
 
 def _is_variable(name: str) -> bool:

@@ -9,6 +9,8 @@ from operator import attrgetter
 from inplace_magic.language import _
 from inplace_magic.record.paths import is_some_entry
 
+_MOST_CHARACTERS = 70
+"""Of code within a sentence."""
 Whose = tuple[int | None, str | None, str]
 """Cell, file, and qualified name of a function; ``<module>`` outside functions."""
 
@@ -194,6 +196,22 @@ _OF_MARIMO = re.compile(r"__marimo__cell_(.+?)_\.py")
 
 def _last_part(file: str) -> str:
     return file.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def code(text: str) -> str:
+    """Source for use within a sentence: on one line, not too long, in backticks."""
+    line = re.sub(r"\s+", " ", text).strip()
+    if not line:
+        return _("code whose source is not there")
+    return f"`{line if len(line) <= _MOST_CHARACTERS else line[: _MOST_CHARACTERS - 1] + '…'}`"
+
+
+def line_of(site: Callsite | None) -> str:
+    """Return the line's code; its place where the code is not known, as after ``python -c``."""
+    if site is None:
+        return _("an unknown line")
+    text = site.statement or site.text
+    return code(text) if text.strip() else site.place
 
 
 def where_they_part(*chains: tuple[Callsite, ...]) -> list[Callsite]:

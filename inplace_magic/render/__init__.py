@@ -29,10 +29,9 @@ Renderer = Callable[..., str]
 def _html(
     reading: Reading, *, raw: bool, graph: bool, opened: Sequence[str] | None, beside_widget: bool, told: bool
 ) -> str:
-    from inplace_magic.render.page.html import SCREEN, fragment_of, opened_in
+    from inplace_magic.render.page.html import fragment_of, opened_in
 
-    asked = opened is None and beside_widget  # whoever asks for a widget wants to see the picture
-    sections = SCREEN if asked else opened_in(reading.report, opened)
+    sections = opened_in(reading.report, opened, beside_widget=beside_widget)
     return fragment_of(reading, raw=raw, graph=graph, opened=sections, beside_widget=beside_widget, told=told)
 
 

@@ -43,7 +43,7 @@ def text_of(answer: Answer, *, below: bool = False) -> str:
     lines.append("")
     if answer.fix:
         lines.append("  " + _("Fix: {fix}").format(fix=answer.fix))
-    lines += [f"  {sentence}" for sentence in (*_remarks(answer), closing(answer)) if sentence]
+    lines += [f"  {sentence}" for sentence in _remarks(answer)]
     return lettering.joined(lines).rstrip()
 
 
@@ -56,8 +56,8 @@ def html_of(answer: Answer, *, below: bool = False) -> str:
     excerpts = _excerpts(answer)
     shown = "".join(listing(excerpt, named=not _is_own(excerpts, answer, below=below)) for excerpt in excerpts)
     fix = fix_bar(answer.fix) if answer.fix else ""
-    last = [prose(sentence) for sentence in (*_remarks(answer), closing(answer)) if sentence]
-    foot = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", "<br>".join(last)) if last else ""
+    last = "<br>".join(map(prose, _remarks(answer)))
+    foot = tag("div", f"color:{style.MUTED_INK};margin:4px 0 0", last) if last else ""
     return card(tag("div", f"border-left:4px solid {accent};padding:0 0 0 10px", head, shown, fix, foot))
 
 
@@ -95,7 +95,7 @@ def _as_below(answer: Answer) -> Answer:
 def _remarks(answer: Answer) -> list[str]:
     more = len(answer.candidates) - MOST_CANDIDATES
     left = ngettext("{count} more line can have done it.", "{count} more lines can have done it.", more)
-    return [*([left.format(count=more)] if more > 0 else []), *answer.limits]
+    return list(filter(None, (left.format(count=more) if more > 0 else "", *answer.limits, closing(answer))))
 
 
 def _excerpts(answer: Answer) -> tuple[Excerpt, ...]:
@@ -114,8 +114,7 @@ def _marks(answer: Answer) -> list[Mark]:
     if answer.saved is not None:
         by = _("by {node}").format(node=answer.saved_by) if answer.saved_by else _("for backward")
         marks.append(mark_of("saved", _("saved here"), answer.saved, cell, by))
-    shown = answer.candidates[:1] if answer.certain else answer.candidates[:MOST_CANDIDATES]
-    for site in shown:
+    for site in answer.candidates[: 1 if answer.certain else MOST_CANDIDATES]:
         text, detail = _label(answer, site)
         marks.append(mark_of("overwritten", text, site, cell, detail))
     return marks

@@ -86,7 +86,7 @@ def attach(report: Report, error: BaseException) -> None:
     Notes: https://peps.python.org/pep-0678, Python 3.11, IPython 8.14.
     """
     with boundary(_("the report could not be shown")):
-        from inplace_magic.render.note import to_note
+        from inplace_magic.render.text import to_note
 
         note = to_note(report)
         if not note or has_note(error):
@@ -120,11 +120,9 @@ def boundary(what: str) -> Iterator[None]:
 
 def complain(what: str, error: Exception) -> None:
     """One line on a fault of ours, asking to report it."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    print(
-        _(
-            "inplace_magic: {what} ({error}). The result of your cell is not affected. This is a fault of "
-            "inplace_magic; please report it with this line."
-        ).format(what=what, error=text),
-        file=sys.stderr,
+    fault = " ".join(f"{type(error).__name__}: {error}".split())
+    text = _(
+        "inplace_magic: {what} ({error}). The result of your cell is not affected. This is a fault of inplace_magic; "
+        "please report it with this line."
     )
+    print(text.format(what=what, error=fault), file=sys.stderr)

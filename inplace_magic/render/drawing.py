@@ -101,9 +101,8 @@ def outline_of(
         graph = _tracked(graph, roles)
         left_out = len(whole.calls) - len(graph.calls)
         if left_out:
-            captions.append(
-                _("{calls} that autograd does not track: not drawn.").format(calls=words.calls_of(left_out))
-            )
+            text = _("{calls} that autograd does not track: not drawn.")
+            captions.append(text.format(calls=words.calls_of(left_out)))
     reads: dict[str, list[TensorVertex]] = {}
     writes: dict[str, list[TensorVertex]] = {}
     if len(whole) > SMALL:

@@ -6,7 +6,7 @@ on line 6" is read fastest where both lines stand under each other. Places in ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -35,10 +35,10 @@ class Mark:
     role: Role
     text: str
     """``overwritten here``, ``saved here``, ..."""
-    detail: str = ""
+    detail: str
     """``version 0 → 1``, ``by SigmoidBackward0``; empty when nothing more is known."""
-    site: Callsite | None = None
-    via: tuple[Callsite, ...] = ()
+    site: Callsite
+    via: tuple[Callsite, ...]
     """The places that led to the line, the nearest first; empty for a line of the cell itself."""
 
 
@@ -48,7 +48,11 @@ class ExcerptLine:
 
     number: int
     text: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[Mark, ...]
+
+    @property
+    def guilty(self) -> bool:
+        return any(mark.role == "overwritten" for mark in self.marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +78,13 @@ def listings_of(marks: Sequence[Mark], trace: Trace, first: Callsite | None = No
     """
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda mark: _key(mark.site)):
-        last = groups[-1][-1].site if groups else None
-        key = _key(mark.site)
-        if last is not None and _key(last)[:2] == key[:2] and key[2] - last.line <= JOIN:
+        site, last = mark.site, groups[-1][-1].site if groups else None
+        if last is not None and _key(last)[:2] == _key(site)[:2] and site.line - last.line <= JOIN:
             groups[-1].append(mark)
         else:
             groups.append([mark])
     order = {id(mark): place for place, mark in enumerate(marks)}
-    cells = {mark.site.cell if mark.site is not None else None for mark in marks}
+    cells = {mark.site.cell for mark in marks}
     if None in cells or len(cells) == 1:
         order.update({id(mark): -1 for mark in marks if mark.role == "overwritten" and mark.site == first})
     groups.sort(key=lambda group: min(order[id(mark)] for mark in group))
@@ -104,7 +107,8 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
         step = _step(hazard)
         once = len(set(hazard.mutations)) <= 1
         marks.append(mark_of("overwritten", here, hazard.mutation, cell, step if once else ""))
-        for ways in _by_line(site for site in hazard.mutations if site != hazard.mutation):
+        again = dict.fromkeys(site for site in hazard.mutations if site != hazard.mutation)
+        for ways in grouped_by(_key, again).values():  # a recursion has one for each depth
             more = len(ways) - 1
             text = ngettext("and {count} more way to this line", "and {count} more ways to this line", more)
             detail = text.format(count=more) if more else ""
@@ -119,11 +123,6 @@ def _marks(hazard: Hazard, trace: Trace) -> list[Mark]:
         name = raised.name.rsplit(".", 1)[-1]
         marks.append(mark_of("raised", _("{call} raised here").format(call=name), raised.callsite, cell))
     return marks
-
-
-def _by_line(sites: Iterable[Callsite]) -> list[list[Callsite]]:
-    """Return the places of each line, each once, in their order; a recursion has one for each depth."""
-    return [list(dict.fromkeys(ways)) for ways in grouped_by(_key, sites).values()]
 
 
 def mark_of(role: Role, text: str, site: Callsite, cell: int | None, detail: str = "") -> Mark:
@@ -152,10 +151,9 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
     by_line: dict[int, list[Mark]] = {}
     site = group[0].site
     for mark in group:
-        if mark.site is not None:
-            told = any(mark.via == other.via for beside in by_line.values() for other in beside)  # one way led to both
-            by_line.setdefault(mark.site.line, []).append(replace(mark, via=()) if told else mark)
-    in_cell = site is not None and site.cell is not None and site.cell == trace.cell and site.file is None
+        told = any(mark.via == other.via for beside in by_line.values() for other in beside)  # one way led to both
+        by_line.setdefault(mark.site.line, []).append(replace(mark, via=()) if told else mark)
+    in_cell = site.cell is not None and site.cell == trace.cell and site.file is None
     numbers = sorted(by_line)
     if in_cell and trace.source and numbers[-1] <= len(trace.source):
         first = max(1 if not trace.source[0].startswith("%%") else 2, numbers[0] - 1)
@@ -169,10 +167,9 @@ def _listing(group: list[Mark], trace: Trace) -> Excerpt:
     return Excerpt(source_name(site), tuple(lines))
 
 
-def _text_of(site: Callsite | None) -> str:
-    if site is None or site.text:
-        return site.text if site is not None else ""
-    return _("(an older version of this line ran)") if site.outdated else _("(the source is not there)")
+def _text_of(site: Callsite) -> str:
+    missing = _("(an older version of this line ran)") if site.outdated else _("(the source is not there)")
+    return site.text or missing
 
 
 def to_lines(excerpt: Excerpt) -> list[str]:
@@ -181,8 +178,7 @@ def to_lines(excerpt: Excerpt) -> list[str]:
     width = max((len(str(line.number)) for line in excerpt.lines), default=1)
     code = max((lettering.width(line.text) for line in excerpt.lines), default=0)
     for line in excerpt.lines:
-        guilty = any(mark.role == "overwritten" for mark in line.marks)
-        head = f"{'>' if guilty else ' '} {line.number:>{width}} | {line.text}"
+        head = f"{'>' if line.guilty else ' '} {line.number:>{width}} | {line.text}"
         marks = _("; ").join(words.with_detail(mark.text, mark.detail) for mark in line.marks)
         lines.append(f"{lettering.padded(head, code + width + 5)}  <- {marks}" if marks else head)
         for mark in line.marks:
@@ -191,19 +187,19 @@ def to_lines(excerpt: Excerpt) -> list[str]:
     return lines
 
 
-def _called_from(site: Callsite) -> str:
-    if not site.text:
-        return _("called from {place}").format(place=site.place)
-    return _("called from {place}: {code}").format(place=site.place, code=site.text)
+def _called_from(site: Callsite, plain: Callable[[str], str] = str, marked: Callable[[str], str] = str) -> str:
+    """Return how a line was reached, as text; or as HTML, with what escapes plain text and what marks code."""
+    text = _("called from {place}: {code}") if site.text else _("called from {place}")
+    return plain(text).format(place=plain(site.place), code=marked(site.text))
 
 
-def source_name(site: Callsite | None) -> str:
+def source_name(site: Callsite) -> str:
     """``Cell In[7]`` or ``model.py``."""
-    return _("unknown place") if site is None else site.holder or _("the watched code")
+    return site.holder or _("the watched code")
 
 
-def _key(site: Callsite | None) -> tuple[int, str, int]:
-    return (0, "", 0) if site is None else (site.cell or 0, site.file or "", site.line)
+def _key(site: Callsite) -> tuple[int, str, int]:
+    return site.cell or 0, site.file or "", site.line
 
 
 _LINE = "line-height:1.5;vertical-align:top"
@@ -221,42 +217,28 @@ _LIGHT, _HEAVY = 7.85, 9.05
 
 
 def listing(excerpt: Excerpt, *, named: bool) -> str:
-    caption = (
-        tag("div", f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px", esc(excerpt.source)) if named else ""
-    )
+    css = f"color:{style.MUTED_INK};font-size:12px;margin:6px 0 2px"
+    caption = tag("div", css, esc(excerpt.source)) if named else ""
     marked = [line for line in excerpt.lines if line.marks]
-    room = max((round(len(line.text) * (_HEAVY if _is_heavy(line) else _LIGHT)) for line in marked), default=0)
-    first = excerpt.lines[0]
-    rows = "".join(_line(line, room + 16, by_keys=line is first) for line in excerpt.lines)
+    room = max((round(len(line.text) * (_HEAVY if line.guilty else _LIGHT)) for line in marked), default=0)
+    rows = "".join(_line(line, room + 16, by_keys=line is excerpt.lines[0]) for line in excerpt.lines)
     css = "border-collapse:collapse;table-layout:auto;width:100%;margin:0"
     css += f";background:{style.CARD};color:{style.INK};font-family:{style.CODE_FONTS};font-size:13px"
     return caption + tag("div", "overflow-x:auto", tag("table", css, f"<tbody>{rows}</tbody>"))
-
-
-def _is_heavy(line: ExcerptLine) -> bool:
-    return any(mark.role == "overwritten" for mark in line.marks)
 
 
 def _line(line: ExcerptLine, room: int, *, by_keys: bool) -> str:
     """Return a row; what marks the line stands beside the code, and under it where the window is narrow."""
     marks = sorted(line.marks, key=lambda mark: list(_ROLE).index(mark.role))
     ink, tint, accent, _ = _ROLE[marks[0].role] if marks else (style.MUTED_INK, style.CARD, style.CARD, "")
-    number_css = (
-        f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
-    )
-    heavy = "font-weight:bold;font-size:15px;" if _is_heavy(line) else ""
-    code_css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
-    code_css += f";display:inline-block;min-width:{room}px" if marks else ""
-    cells = [
-        tag("td", number_css, reached(str(line.number)) if by_keys else str(line.number)),
-        tag(
-            "td",
-            f"{_LINE};text-align:left;padding:1px 6px 1px 0",
-            tag("span", code_css, esc(line.text)),
-            *map(_mark, marks),
-        ),
-    ]
-    return tag("tr", f"background:{tint}", *cells)
+    css = f"{_LINE};color:{ink};border-left:5px solid {accent};padding:1px 10px 1px 6px;text-align:right;width:24px"
+    number = tag("td", css, reached(str(line.number)) if by_keys else str(line.number))
+    heavy = "font-weight:bold;font-size:15px;" if line.guilty else ""
+    css = f"{heavy}color:{style.INK if marks else style.MUTED_INK};white-space:pre"
+    css += f";display:inline-block;min-width:{room}px" if marks else ""
+    text = tag("span", css, esc(line.text))
+    beside = tag("td", f"{_LINE};text-align:left;padding:1px 6px 1px 0", text, *map(_mark, marks))
+    return tag("tr", f"background:{tint}", number, beside)
 
 
 def _mark(mark: Mark) -> str:
@@ -265,11 +247,5 @@ def _mark(mark: Mark) -> str:
     css = f"{ground};padding:1px 8px;border-radius:3px;white-space:nowrap"
     chip = tag("span", css, esc(f"{symbol} {mark.text}"))
     detail = esc(f" {mark.detail} ") if mark.detail else " "
-    via = "".join(tag("div", f"color:{style.MUTED_INK}", *_way_to(site)) for site in mark.via)
+    via = "".join(tag("div", f"color:{style.MUTED_INK}", _called_from(site, esc, code)) for site in mark.via)
     return tag("span", f"font-family:{style.HTML_FONTS};color:{ink}", chip, detail) + via
-
-
-def _way_to(site: Callsite) -> tuple[str, ...]:
-    if not site.text:
-        return (esc(_("called from {place}").format(place=site.place)),)
-    return esc(_("called from {place}: ").format(place=site.place)), code(site.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inplace_magic.hazards import Hazard
 from inplace_magic.language import N_, _, ngettext, sentences
-from inplace_magic.record.proofs import Proof
+from inplace_magic.record.outcomes import Proof
 from inplace_magic.render import style, words
 from inplace_magic.render.markup import esc, prose, tag
 

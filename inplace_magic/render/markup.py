@@ -169,24 +169,15 @@ def table(
     plain = (style.CARD, style.ZEBRA)
     whole = list(rows)
     kept = [column for column in range(len(header)) if any(row[column] for row in whole)] or range(len(header))
-    styles = [cells[column] if column < len(cells) else CELL for column in kept]
-    head_css = f"background:{style.CARD};border-bottom:2px solid {style.LINE}"
-    head = tag(
-        "tr",
-        head_css,
-        *(
-            tag("th", css.partition(";")[0], reached(esc(header[column])) if column == kept[0] else esc(header[column]))
-            for column, css in zip(kept, styles, strict=True)
-        ),
-    )
-    body = "".join(
-        tag(
-            "tr",
-            f"background:{(tints[number] if tints else '') or plain[number % 2]}",
-            *(tag("td", _cell_css(css, row[column]), row[column]) for column, css in zip(kept, styles, strict=True)),
-        )
-        for number, row in enumerate(whole)
-    )
+    styles = {column: cells[column] if column < len(cells) else CELL for column in kept}
+    titles = {column: esc(header[column]) if column != kept[0] else reached(esc(header[column])) for column in kept}
+    heads = (tag("th", css.partition(";")[0], titles[column]) for column, css in styles.items())
+    head = tag("tr", f"background:{style.CARD};border-bottom:2px solid {style.LINE}", *heads)
+    body = ""
+    for number, row in enumerate(whole):
+        ground = (tints[number] if tints else "") or plain[number % 2]
+        shown = (tag("td", _cell_css(css, row[column]), row[column]) for column, css in styles.items())
+        body += tag("tr", f"background:{ground}", *shown)
     named = {"class_": name} if name else {}
     css = TABLE if wraps else TABLE + ONE_LINE_ROWS
     markup = tag("table", css, f"<thead>{head}</thead><tbody>{body}</tbody>", cellpadding="4", **named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, TypeVar, cast
 
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.memory.ledger import Ledger, LineMemory
@@ -98,29 +98,18 @@ def said_of_the_part(report: Report, part: Trace) -> str:
     return told.format(shown=f"{shown:,}", count=f"{ran:,}", kept=f"{kept:,}", frame=frame)
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Renderer = TypeVar("Renderer", bound=Callable[..., Any])
 
 
-class Spoken(Protocol):
-    """What has a language: a report, a comparison."""
-
-    @property
-    def language(self) -> str: ...
-
-
-S = TypeVar("S", bound=Spoken)
-
-
-def in_its_language(render: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Makes a renderer speak the language of the report that it is given."""
+def in_its_language(render: Renderer) -> Renderer:
+    """Makes a renderer speak the language of the report, or the comparison, that it is given."""
 
     @wraps(render)
-    def speaking(report: S, /, *args: P.args, **settings: P.kwargs) -> T:
+    def speaking(report: Any, /, *args: Any, **settings: Any) -> Any:
         with use_language(report.language, getattr(report, "framework", None)):
             return render(report, *args, **settings)
 
-    return speaking
+    return cast(Renderer, speaking)
 
 
 FEW_ROWS = 6

@@ -52,11 +52,8 @@ def save(report: Report, path: str | os.PathLike[str], *, raw: bool = False, gra
     target = Path(path).expanduser()
     writer = WRITERS.get(target.suffix.lower())
     if writer is None:
-        raise InplaceMagicError(
-            _("The report was not saved to {path}: the name must end in {suffixes}.").format(
-                path=target, suffixes=", ".join(WRITERS)
-            )
-        )
+        text = _("The report was not saved to {path}: the name must end in {suffixes}.")
+        raise InplaceMagicError(text.format(path=target, suffixes=", ".join(WRITERS)))
     return write(target, writer(report, raw, graph))
 
 
@@ -70,12 +67,11 @@ def write(path: str | os.PathLike[str], content: str | bytes) -> Path:
     try:
         _replace(Path(os.path.realpath(target)), content)
     except (OSError, ValueError) as error:  # ValueError: a NUL or half a surrogate pair in the path
-        raise SaveError(
-            _(
-                "The report was not saved to {path}: {error}. Give a path in a folder that exists and that you may "
-                "write to."
-            ).format(path=target, error=getattr(error, "strerror", None) or error)
-        ) from error
+        text = _(
+            "The report was not saved to {path}: {error}. Give a path in a folder that exists and that you may write "
+            "to."
+        )
+        raise SaveError(text.format(path=target, error=getattr(error, "strerror", None) or error)) from error
     return target
 
 

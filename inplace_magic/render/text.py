@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from inplace_magic.hazards import Hazard
-from inplace_magic.language import _, clauses, sentences
+from inplace_magic.language import _, clauses, ngettext, sentences
 from inplace_magic.render import fixes, lettering, words
 from inplace_magic.render.excerpt import excerpts, to_lines
 from inplace_magic.render.lines import step_label, step_phrase
 from inplace_magic.render.reading import MOST_IN_A_FILE, Reading, in_its_language
 from inplace_magic.render.style import EFFECT_SYMBOL, SEVERITY_SYMBOL, SEVERITY_WORD
 from inplace_magic.render.tables import memory_words
+from inplace_magic.render.verdict import is_unexplained, verdict
 from inplace_magic.report import Report
 
 MAX_ROWS = 100
@@ -21,6 +23,8 @@ FEW_ROWS, FEW_LINES = 8, 16
 """Findings and lines of a section, and lines of what each line did, where the text stands beside the same as HTML."""
 MAX_CELL = 160
 """Characters of a table's cell, to which all cells of its column are padded."""
+MAX_NOTE = 8
+"""Lines of a note on an exception."""
 
 
 @in_its_language
@@ -56,6 +60,43 @@ def to_findings(report: Report, hazards: Sequence[Hazard]) -> str:
     sections = [_finding(number, finding, report) for number, finding in enumerate(hazards[:MAX_ROWS], 1)]
     sections.append(words.left_out(report, len(hazards) - MAX_ROWS, "hazards"))
     return "\n\n".join(filter(None, sections))
+
+
+@in_its_language
+def to_note(report: Report) -> str:
+    """At most :data:`MAX_NOTE` lines on what the exception that ended the block is about, for whoever shows one: a
+    traceback, pytest, a log; empty where the report has nothing to say of it.
+
+    ::
+
+        `probs` was overwritten by `probs *= 2` (train.py:9) after `torch.sigmoid(x)` (train.py:8) had saved
+        it for backward, in SigmoidBackward0.
+        Fix: Write `probs = probs * 2`, which gives a new tensor and leaves the saved one as it is.
+          - probs *= 2
+          + probs = probs * 2
+    """
+    telling = [finding for finding in report.findings if finding.severity in ("error", "silent")]
+    if not telling:
+        return _within_an_error(verdict(report), report) if is_unexplained(report) else ""
+    first = telling[0]
+    fix = _("Fix: {fix}").format(fix=sentences(first.fix, fixes.price(first)))
+    changed = [line for line in fixes.lines_of(first.diff) if line[:1] in "-+" and line[:3] not in ("---", "+++")]
+    lines = [lettering.first_sentence(first.message), fix]
+    if len(changed) < MAX_NOTE - len(lines):  # all of it, or nothing
+        lines += [f"  {line}" for line in changed]
+    if more := len(telling) - 1:
+        lines.append(ngettext("{count} more finding.", "{count} more findings.", more).format(count=more))
+    return lettering.joined(_within_an_error(line, report) for line in lines)
+
+
+def _within_an_error(text: str, report: Report) -> str:
+    """Return the text with `line 5` for a line of the failing cell, and `In[3], line 5` for one of another cell.
+
+    In the output of an error VS Code makes a link of each `Cell In[3], line 5`, and loses the rest of that line.
+    """
+    last = report.trace.calls[-1].callsite if report.trace.calls else None
+    failing = last.outermost.cell if last is not None else None
+    return re.sub(r"Cell (In\[\d+\], line \d+)", r"\1", words.near(text, failing))
 
 
 def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
@@ -97,8 +138,7 @@ def _stories(reading: Reading, most: int) -> list[str]:
 def _lines_of_stories(reading: Reading) -> Iterator[str]:
     names = reading.names
     for story in reading.lines:
-        where = words.place(story.site)
-        yield f"{where}: {words.code_of(story.site)}" if words.code_of(story.site) else where
+        yield words.place_and_code(story.site)
         for step in story.steps:
             facts = [step_label(step, names), step_phrase(step, names), step.shape]
             grad_fn = reading.node_name(step.after.node) if step.after is not None else ""

@@ -25,9 +25,10 @@ def _verdict(report: Report) -> str:
     if serious:
         said = headline(serious[0], report.trace)
         if more := len(serious) - 1:
-            said = ngettext(
+            text = ngettext(
                 "{headline} ({count} more finding below.)", "{headline} ({count} more findings below.)", more
-            ).format(headline=said, count=more)
+            )
+            said = text.format(headline=said, count=more)
         return f"{SEVERITY_SYMBOL[serious[0].severity]} {said}"
     if report.trace.error is not None:
         return _stopped(report, report.trace.error)
@@ -65,9 +66,8 @@ def _fine(report: Report) -> str:
             text = _("{said}, {count} raised an error that the code caught")
         said = text.format(said=said, count=raised)
     if notes := len(report.findings):
-        said = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes).format(
-            said=said, count=notes
-        )
+        text = ngettext("{said}; {count} note below", "{said}; {count} notes below", notes)
+        said = text.format(said=said, count=notes)
     if report.trace.faults:
         said = _("{said}; a part of this report failed, see below").format(said=said)
     if not calls:
@@ -119,16 +119,14 @@ def headline(finding: Hazard, trace: Trace) -> str:
     if finding.saved is None or finding.mutation is None or finding.severity != "error":
         return lettering.first_sentence(finding.message)
     who = f"`{finding.variable}`" if finding.variable else f"T{finding.tensor}" if finding.tensor else _("A tensor")
-    text = (
-        _(
+    text = _(
+        "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward will raise an "
+        "error."
+    )
+    if finding.raised:
+        text = _(
             "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward raised an "
             "error."
         )
-        if finding.raised
-        else _(
-            "{tensor} was overwritten ({write}) after it had been saved for backward ({save}), so backward will raise "
-            "an error."
-        )
-    )
     write, save = (words.short_place(site, trace) for site in (finding.mutation, finding.saved))
     return text.format(tensor=who, write=write, save=save)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -73,9 +72,7 @@ def shape(facts: TensorMetadata | None) -> str:
 
 def number(value: Number) -> str:
     """At most four significant digits."""
-    if isinstance(value, bool) or not isinstance(value, float):
-        return str(value)
-    return f"{value:.4g}" if math.isfinite(value) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def changed_values(mutation: Mutation, facts: TensorMetadata | None) -> str:
@@ -108,9 +105,8 @@ def effect_phrase(row: Effect, names: dict[int, str]) -> str:
         changed = changed_values(row.mutation, row.after or row.before)
         return f"{phrase}: {changed}" if changed else phrase
     if row.kind == "reshaped":
-        return _("changed shape or strides, {before} to {after}, data untouched").format(
-            before=shape(row.before), after=shape(row.after)
-        )
+        text = _("changed shape or strides, {before} to {after}, data untouched")
+        return text.format(before=shape(row.before), after=shape(row.after))
     if row.kind == "viewed":
         if row.base is None:
             return _("view")

@@ -3,7 +3,7 @@ ends the run at one, keeps graphs, or notes the gradients that no variable shows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,22 +11,12 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.torch import describe
+from inplace_magic.rerun.settings import attributes_set
 
 _MOST = 2000
 """Most stored gradients."""
 _MOST_NODES = 20_000
 """Most nodes of a graph searched for leaves."""
-
-
-@contextmanager
-def replaced(grad: Callable[..., Any], backward: Callable[..., Any]) -> Iterator[None]:
-    """While the block runs, ``torch.autograd.grad`` and ``torch.autograd.backward`` are these."""
-    before = torch.autograd.grad, torch.autograd.backward
-    torch.autograd.grad, torch.autograd.backward = grad, backward
-    try:
-        yield
-    finally:
-        torch.autograd.grad, torch.autograd.backward = before
 
 
 def listed(tensors: Any) -> list[Any]:
@@ -74,7 +64,7 @@ def gradients_noted() -> Iterator[TakenGradients]:
         for leaf in leaves:
             taken.note(leaf, describe.gradient(leaf), by_grad=False)
 
-    with replaced(noting_grad, noting_backward):
+    with attributes_set(torch.autograd, grad=noting_grad, backward=noting_backward):
         yield taken
 
 
@@ -88,7 +78,7 @@ def values_only() -> Iterator[TakenGradients]:
         taken.note_roots(tensors)
         raise Stopped
 
-    with suppress(Stopped), replaced(begun, begun), torch.no_grad():
+    with suppress(Stopped), attributes_set(torch.autograd, grad=begun, backward=begun), torch.no_grad():
         yield taken
 
 
@@ -124,7 +114,8 @@ def backwards_counted(most: int | None) -> Iterator[Passes]:
 
         return counting
 
-    with replaced(counted(torch.autograd.grad), counted(torch.autograd.backward)):
+    grad, backward = counted(torch.autograd.grad), counted(torch.autograd.backward)
+    with attributes_set(torch.autograd, grad=grad, backward=backward):
         yield passes
 
 
@@ -140,7 +131,8 @@ def graphs_kept() -> Iterator[None]:
 
         return kept
 
-    with replaced(keeping(torch.autograd.grad, 3), keeping(torch.autograd.backward, 2)):
+    grad, backward = keeping(torch.autograd.grad, 3), keeping(torch.autograd.backward, 2)
+    with attributes_set(torch.autograd, grad=grad, backward=backward):
         yield
 
 

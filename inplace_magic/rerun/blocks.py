@@ -14,8 +14,9 @@ import ast
 import inspect
 import linecache
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
+from traceback import walk_tb
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -24,12 +25,12 @@ from inplace_magic.capture.naming.scope import locals_of
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
 from inplace_magic.rerun.program import CellProgram, program_of, unprinted
-from inplace_magic.rerun.replacing import Changes, replaced
+from inplace_magic.rerun.replacing import changes_by_name, replaced
+from inplace_magic.source.expressions import variables_bound
 from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 from inplace_magic.source.shells import cells_so_far
 from inplace_magic.source.statements import spans
 from inplace_magic.source.text import blocks_of
-from inplace_magic.source.variables import variables_bound
 
 _MOST = 4
 """Functions of a traceback that are tried one after the other."""
@@ -75,9 +76,8 @@ class Block:
         if not found:
             raise CompareError(_("The text of the watched block is not known."))
         if len(found[-1].items) > 1:
-            raise CompareError(
-                _("Line {line} enters several contexts at once; give the watch a `with` of its own.").format(line=line)
-            )
+            text = _("Line {line} enters several contexts at once; give the watch a `with` of its own.")
+            raise CompareError(text.format(line=line))
         return found[-1].body
 
     @contextmanager
@@ -86,11 +86,8 @@ class Block:
         namespace = self.module
         while namespace is None:
             if frame is None:
-                raise CompareError(
-                    _("The variables of the watched block are gone: `{function}` has returned.").format(
-                        function=self.code.co_name
-                    )
-                )
+                text = _("The variables of the watched block are gone: `{function}` has returned.")
+                raise CompareError(text.format(function=self.code.co_name))
             if frame.f_code is self.code:
                 namespace = {**frame.f_globals, **(locals_of(frame) or frame.f_locals)}
             frame = frame.f_back
@@ -106,9 +103,8 @@ class Staged:
     lines: tuple[str, ...]
     namespace: dict[str, Any]
 
-    def quiet(self) -> AbstractContextManager[Any]:
-        """Return a context in which nothing is printed."""
-        return unprinted()
+    quiet = staticmethod(unprinted)
+    """Makes a context in which nothing is printed."""
 
     @property
     def cells(self) -> dict[str, int]:
@@ -123,12 +119,7 @@ class Staged:
             CompareError: it cannot be run outside of its function, or a change cannot be made.
         """
         name = self.block.code.co_filename
-        names: dict[int | None, str] = {number: compiled for compiled, number in self.cells.items()}
-        texts: Changes = {
-            path: (tuple(line.rstrip("\n") for line in linecache.getlines(path)), hunks)
-            for path, hunks in ((file or names.get(cell), hunks) for (cell, file), hunks in changes.items())
-            if path is not None
-        }
+        texts = changes_by_name(changes, self.cells)
         hunks = texts[name][1] if name in texts else []
         old = self._statements(self.lines, self.block.line)
         run_anew = range(old[0].lineno, (old[-1].end_lineno or old[-1].lineno) + 1)
@@ -136,11 +127,8 @@ class Staged:
         try:
             program = program_of(new, name=name, namespace=self.namespace, filename=name, source="")
         except SyntaxError as error:
-            raise CompareError(
-                _("These lines cannot run outside of their function: {error} on line {line}.").format(
-                    error=error.msg, line=error.lineno
-                )
-            ) from None
+            text = _("These lines cannot run outside of their function: {error} on line {line}.")
+            raise CompareError(text.format(error=error.msg, line=error.lineno)) from None
         with replaced(texts, {name: run_anew}):
             yield program
 
@@ -200,26 +188,19 @@ def raising_lines(traceback: TracebackType | None, asker: FrameType) -> list[Rai
     Raises:
         CompareError: no line of the user's own files is in it.
     """
-    own = own_frames(traceback)
+    libraries = library_folders()
+    own = [
+        (frame, line)
+        for frame, line in walk_tb(traceback)
+        if linecache.getlines(name := frame.f_code.co_filename) and belongs_to_user(name, libraries)
+    ]
     if not own:
         raise CompareError(_("The traceback has no line of a file of yours."))
     found = []
-    first = next((place for place, entry in enumerate(own) if entry.tb_frame is asker), 0)
-    for entry in own[first : first + _MOST]:
-        block = Block.at(entry.tb_frame)
-        found.append(RaisingLines(block.code, entry.tb_lineno, block.module, 0, entry.tb_frame))
-    return found
-
-
-def own_frames(traceback: TracebackType | None) -> list[TracebackType]:
-    """Return the entries of a traceback that are of the user's own files, the outermost first."""
-    libraries = library_folders()
-    found = []
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        if linecache.getlines(name) and belongs_to_user(name, libraries):
-            found.append(traceback)
-        traceback = traceback.tb_next
+    first = next((place for place, (frame, _line) in enumerate(own) if frame is asker), 0)
+    for frame, line in own[first : first + _MOST]:
+        block = Block.at(frame)
+        found.append(RaisingLines(block.code, line, block.module, 0, frame))
     return found
 
 

@@ -21,13 +21,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from types import FrameType
+from traceback import walk_stack
 from typing import Any
 
 import torch
 
 from inplace_magic.capture.frames import library_folders
 from inplace_magic.language import _
+from inplace_magic.rerun.settings import attributes_set
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NEVER_ASKED = ("__pycache__", "torchinductor", "triton")
@@ -67,7 +68,12 @@ class _Watchman:
     met: list[Repeated] = field(default_factory=list)
 
 
-_running = threading.local()
+class _Running(threading.local):
+    watchman: _Watchman | None = None
+    done: Counter[str] | None = None
+
+
+_running = _Running()
 _one_at_a_time = threading.Lock()
 _hook: Any = partial(operator.is_)
 """What Python tells its audit events; to be told what to do with them is how a ``partial`` is unpickled."""
@@ -79,11 +85,9 @@ _runs = 0
 @contextmanager
 def done_again() -> Iterator[Counter[str]]:
     """While the block runs, what allowed runs on this thread do to files, processes and the network is counted."""
-    before, _running.done = getattr(_running, "done", None), Counter[str]()
-    try:
-        yield _running.done
-    finally:
-        _running.done = before
+    done = Counter[str]()
+    with attributes_set(_running, done=done):
+        yield done
 
 
 @contextmanager
@@ -98,19 +102,21 @@ def harmless(*, allowed: bool = False) -> Iterator[None]:
         Repeated: also if the program caught the exception.
     """
     watchman = _Watchman(allowed)
-    with _own_figures(), _environment(), _no_logs(), _heard():
-        before, _running.watchman = getattr(_running, "watchman", None), watchman
-        kept = {(torch, "save"): torch.save, (builtins, "input"): builtins.input}
-        torch.save = _stand_in("file", torch.save, lambda args: args[1] if len(args) > 1 else "")
-        builtins.input = _stand_in("input", builtins.input, lambda args: "")
-        try:
-            yield
-        finally:
-            _running.watchman = before
-            for (holder, name), function in kept.items():
-                setattr(holder, name, function)
-        if watchman.met:
-            raise watchman.met[0]
+    save = _stand_in("file", torch.save, lambda args: args[1] if len(args) > 1 else "")
+    asked = _stand_in("input", builtins.input, lambda args: "")
+    with (
+        _own_figures(),
+        _environment(),
+        # Handlers of ``logging`` keep their stream, and a write to an open file is no audit event.
+        attributes_set(logging.root.manager, disable=logging.CRITICAL),
+        _heard(),
+        attributes_set(_running, watchman=watchman),
+        attributes_set(torch, save=save),
+        attributes_set(builtins, input=asked),
+    ):
+        yield
+    if watchman.met:
+        raise watchman.met[0]
 
 
 @contextmanager
@@ -136,7 +142,7 @@ def _count(more: int) -> None:
 def _audited(event: str, args: tuple[Any, ...]) -> None:
     if event not in _HEARD:
         return
-    watchman = getattr(_running, "watchman", None)
+    watchman = _running.watchman
     if watchman is None:
         return
     kind = "file" if event == "open" and _opens_to_write(args) else _EVENTS.get(event)
@@ -146,15 +152,13 @@ def _audited(event: str, args: tuple[Any, ...]) -> None:
 
 def _loads_a_library() -> bool:
     """True during the import of a library: stopped halfway, it could never be imported again."""
-    frame: FrameType | None = sys._getframe(2)
     module = ""
-    while frame is not None:
+    for frame, _line in walk_stack(sys._getframe(2)):
         code = frame.f_code
         if code.co_name == "<module>":
             module = os.path.abspath(code.co_filename)
         elif code.co_filename.startswith("<frozen importlib") and module.startswith(library_folders()):
             return True
-        frame = frame.f_back
     return False
 
 
@@ -162,15 +166,13 @@ def _is_of_multiprocessing() -> bool:
     """True if it is :mod:`multiprocessing` that does it, as for a loader with workers: they have this guard, too, and
     what it makes for them goes with them. Another child, such as that in whose terminal IPython runs ``!ls``, would
     carry an exception up through the user's kernel and run on as a second one."""
-    frame: FrameType | None = sys._getframe(2)
     libraries = library_folders()
-    while frame is not None:
+    for frame, _line in walk_stack(sys._getframe(2)):
         if str(frame.f_globals.get("__name__")).startswith(("multiprocessing.", "torch.multiprocessing.")):
             return True
         name = frame.f_code.co_filename
         if not name.startswith("<frozen") and not os.path.abspath(name).startswith(libraries):
             return False  # the user's own code: what it does in a worker is not the workers' doing
-        frame = frame.f_back
     return False
 
 
@@ -186,7 +188,7 @@ def _opens_to_write(args: tuple[Any, ...]) -> bool:
 
 def _stand_in(kind: str, real: Callable[..., Any], of: Callable[[tuple[Any, ...]], Any]) -> Callable[..., Any]:
     def standing_in(*args: Any, **kwargs: Any) -> Any:
-        watchman = getattr(_running, "watchman", None)
+        watchman = _running.watchman
         if watchman is not None:  # else another thread's
             _stop(kind, of(args), watchman)
         return real(*args, **kwargs)
@@ -203,8 +205,8 @@ def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
         "input": _("it asks for input"),
     }[kind].format(what=shown)
     if watchman.allowed:
-        if (done := getattr(_running, "done", None)) is not None:
-            done[text] += 1
+        if _running.done is not None:
+            _running.done[text] += 1
         return
     watchman.met.append(Repeated(text))
     raise watchman.met[-1]
@@ -237,15 +239,3 @@ def _environment() -> Iterator[None]:
         for name, value in before.items():
             if os.environ.get(name) != value:
                 os.environ[name] = value
-
-
-@contextmanager
-def _no_logs() -> Iterator[None]:
-    """Mute handlers of ``logging``: they keep their stream, and a write to an open file is no audit event."""
-    manager = logging.root.manager
-    before = manager.disable
-    manager.disable = logging.CRITICAL
-    try:
-        yield
-    finally:
-        manager.disable = before

@@ -11,8 +11,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.torch import describe
-from inplace_magic.record.outcomes import Agreement, Difference, Group
-from inplace_magic.record.proofs import GradientError
+from inplace_magic.record.outcomes import Agreement, Difference, GradientError, Group
 from inplace_magic.rerun.backwards import TakenGradients
 from inplace_magic.rerun.memory import PLAIN_TENSORS, Digest, digest, same_content
 

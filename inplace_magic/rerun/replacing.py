@@ -12,18 +12,40 @@ import builtins
 import gc
 import linecache
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
 from inplace_magic.errors import CompareError
 from inplace_magic.language import _
+from inplace_magic.rerun.settings import attributes_set
 from inplace_magic.rerun.state import codes_within
-from inplace_magic.source.hunks import Hunk, changed, moved
+from inplace_magic.source.hunks import Hunk, Whose, changed, moved
 
 Changes = Mapping[str, tuple[tuple[str, ...], list[Hunk]]]
 """By the name under which a text was compiled: its lines, and what is changed of them."""
+
+
+def changes_by_name(changes: Mapping[Whose, list[Hunk]], cells: Mapping[str, int]) -> Changes:
+    """Return changes of files and cells by the names under which those were compiled, with their present lines.
+
+    Args:
+        changes: by whose text they change.
+        cells: execution count by compiled file name.
+
+    Raises:
+        CompareError: the text of a cell is not known any more.
+    """
+    names = {number: name for name, number in cells.items()}
+    found: dict[str, tuple[tuple[str, ...], list[Hunk]]] = {}
+    for (number, file), hunks in changes.items():
+        name = file if file is not None or number is None else names.get(number)
+        if name is not None:
+            found[name] = tuple(line.rstrip("\n") for line in linecache.getlines(name)), hunks
+        elif number is not None:
+            raise CompareError(_("The text of cell In[{number}] is not known any more.").format(number=number))
+    return found
 
 
 @contextmanager
@@ -39,11 +61,10 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
     """
     before: list[tuple[FunctionType, CodeType]] = []
     refused: dict[str, CompareError] = {}
-    entries = {name: linecache.cache.get(name) for name in changes}
+    texts = {name: "\n".join(changed(lines, hunks)) + "\n" for name, (lines, hunks) in changes.items()}
     try:
         for name, (lines, hunks) in changes.items():
-            text = changed(lines, hunks)
-            twins = _twins(_compiled(text, name), hunks, lines)
+            twins = _twins(_compiled(texts[name], name), hunks, lines)
             functions = (each for each in gc.get_objects() if type(each) is FunctionType)
             live = [each for each in functions if each.__code__.co_filename == name]
             outside = [hunk for hunk in hunks if hunk.first not in (run_anew or {}).get(name, ())]
@@ -55,9 +76,7 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
                 if twin is not None and len(twin.co_freevars) == len(function.__closure__ or ()):
                     before.append((function, function.__code__))
                     function.__code__ = twin
-            joined = "\n".join(text) + "\n"
-            linecache.cache[name] = len(joined), None, joined.splitlines(keepends=True), name
-        with _compiled_anew(changes) as anew:
+        with texts_known(texts), _compiled_anew(changes, texts) as anew:
             yield
         for name, refusal in refused.items():
             if name not in anew:
@@ -65,14 +84,25 @@ def replaced(changes: Changes, run_anew: Mapping[str, range] | None = None) -> I
     finally:
         for function, code in reversed(before):
             function.__code__ = code
-        for name, entry in entries.items():
+
+
+@contextmanager
+def texts_known(texts: Mapping[str, str]) -> Iterator[None]:
+    """While the block runs, :mod:`linecache` has these texts, by the names under which they were compiled."""
+    before = {name: linecache.cache.get(name) for name in texts}
+    try:
+        for name, text in texts.items():
+            linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+        yield
+    finally:
+        for name, entry in before.items():
             linecache.cache.pop(name, None)
             if entry is not None:
                 linecache.cache[name] = entry
 
 
 @contextmanager
-def _compiled_anew(changes: Changes) -> Iterator[set[str]]:
+def _compiled_anew(changes: Changes, texts: Mapping[str, str]) -> Iterator[set[str]]:
     """While the block runs, who compiles one of those texts gets the changed one; the names of those that were."""
     anew: set[str] = set()
     plain = builtins.compile
@@ -81,26 +111,21 @@ def _compiled_anew(changes: Changes) -> Iterator[set[str]]:
         name = os.fsdecode(filename) if isinstance(filename, (str, bytes, os.PathLike)) else ""
         if name in changes and isinstance(source, (str, bytes)):
             text = source if isinstance(source, str) else source.decode("utf-8", errors="replace")
-            lines, hunks = changes[name]
-            if [line.rstrip("\r") for line in text.rstrip("\n").split("\n")] == list(lines):
+            if [line.rstrip("\r") for line in text.rstrip("\n").split("\n")] == list(changes[name][0]):
                 anew.add(name)
-                source = "\n".join(changed(lines, hunks)) + "\n"
+                source = texts[name]
         return plain(source, filename, *args, **kwargs)
 
-    builtins.compile = compiling
-    try:
+    with attributes_set(builtins, compile=compiling):
         yield anew
-    finally:
-        builtins.compile = plain
 
 
-def _compiled(lines: Iterable[str], name: str) -> CodeType:
+def _compiled(text: str, name: str) -> CodeType:
     try:
-        return compile("\n".join(lines), name, "exec", dont_inherit=True)
+        return compile(text, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
-        raise CompareError(
-            _("The changed text of {name} is no Python: {error}.").format(name=name, error=error)
-        ) from None
+        sentence = _("The changed text of {name} is no Python: {error}.")
+        raise CompareError(sentence.format(name=name, error=error)) from None
 
 
 def _twins(module: CodeType, hunks: list[Hunk], lines: tuple[str, ...]) -> dict[tuple[str, int], CodeType]:
@@ -126,7 +151,6 @@ def _what_none_has(codes: list[CodeType], hunks: list[Hunk], name: str) -> str:
     for hunk in hunks:
         last = hunk.first + len(hunk.old) - 1
         if not taken.intersection(range(hunk.first, last + 1)):
-            return _(
-                "Line {line} of {name} ran when its module was loaded, which a second run does not repeat."
-            ).format(line=hunk.first, name=name.replace("\\", "/").rpartition("/")[2])
+            text = _("Line {line} of {name} ran when its module was loaded, which a second run does not repeat.")
+            return text.format(line=hunk.first, name=name.replace("\\", "/").rpartition("/")[2])
     return ""

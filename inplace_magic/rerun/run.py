@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +14,7 @@ from typing import Any
 import torch
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from inplace_magic.errors import CompareError, CopyError, error_text
+from inplace_magic.errors import CompareError, CopyError, chained, error_text
 from inplace_magic.language import _
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.rerun.backwards import Stopped, gradients_noted, values_only
@@ -37,6 +39,9 @@ class Failure:
     backward: bool
     """True when the code itself ran, and backward of its result raised."""
 
+    def __str__(self) -> str:
+        return error_text(self.error)
+
 
 class Runner:
     """Runs one variant, as often as asked, each time from the same state.
@@ -44,16 +49,13 @@ class Runner:
     Args:
         flag: what every ``inplace`` flag is set to; None leaves them alone.
         seed: seeds all generators before each run; None: they begin where the user's are now.
-        around: makes a context that every run is inside of, entered last.
+        around: makes a context that every run is inside of, and in which its code prints nothing.
     """
 
-    def __init__(
-        self, program: Program, flag: bool | None, quiet: Quiet, seed: int | None = None, around: Quiet = nullcontext
-    ) -> None:
+    def __init__(self, program: Program, flag: bool | None, around: Quiet, seed: int | None = None) -> None:
         self.program = program
         self.flags: dict[str, int] = {}
         self._flag = flag
-        self._quiet = quiet
         self._seed = seed
         self._around = around
         self._state = find_state(program.codes, program.roots, program.namespace)
@@ -74,7 +76,6 @@ class Runner:
             warnings.catch_warnings(),
             _inplace_flags(self._flag, modules) as self.flags,
             in_place(copies, namespace),
-            self._quiet(),
             self._around(),
         ):
             warnings.simplefilter("ignore")
@@ -148,9 +149,10 @@ class Runner:
                 if left.gradient_marks() != marks or (noted is not None and noted.gradients):
                     left.gradients_of = "the code"
                 else:
-                    failure = _try_backward(value, left)
-                    if failure is not None:
-                        return left, failure
+                    try:
+                        left.gradients_of = "the result" if backward_of(value) else ""
+                    except Exception as error:  # what we look for: an in-place write that broke the graph
+                        return left, Failure(_without_frames(error), backward=True)
                 left.add_gradients()
                 if noted is not None:
                     left.add_taken(noted)
@@ -230,30 +232,14 @@ def _inplace_flags(value: bool | None, modules: Iterable[torch.nn.Module] = ()) 
             vars(module)["inplace"] = flag
 
 
-def _try_backward(value: Any, left: Outcome) -> Failure | None:
-    try:
-        left.gradients_of = "the result" if backward_of(value) else ""
-    except Exception as error:  # what we look for: an in-place write that broke the graph
-        return Failure(_without_frames(error), backward=True)
-    return None
-
-
 def _without_frames(error: Exception) -> Exception:
     """Return an error without its frames, which would keep the copies of the finished run alive."""
-    seen: list[BaseException] = []
-    queue: list[BaseException | None] = [error]
-    while queue:
-        each = queue.pop()
-        if each is not None and each not in seen:
-            seen.append(each.with_traceback(None))
-            queue += [each.__cause__, each.__context__]
+    for each in chained(error):
+        each.__traceback__ = None
     return error
 
 
 def _seed_all(seed: int) -> None:
-    import random
-    import sys
-
     torch.default_generator.manual_seed(seed)
     # `torch.manual_seed` would put a call by, with the stack as text, for each kind of device that is not there.
     for device in (torch.cuda, torch.mps, torch.xpu):
@@ -270,8 +256,3 @@ def _synchronize() -> None:
         torch.cuda.synchronize()
     elif torch.backends.mps.is_available():
         torch.mps.synchronize()
-
-
-def failure_text(failure: Failure) -> str:
-    """``RuntimeError: its text``."""
-    return error_text(failure.error)

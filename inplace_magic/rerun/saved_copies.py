@@ -23,6 +23,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from inplace_magic.capture.torch import describe_memory
 from inplace_magic.rerun.outcome import same_bits
+from inplace_magic.rerun.settings import attributes_set
 
 
 @dataclass(slots=True)
@@ -44,12 +45,8 @@ def saved_values_copied() -> Iterator[Reach]:
             reach.own_hooks = True
         return enter(self)
 
-    saved_tensors_hooks.__enter__ = noting  # type: ignore[method-assign]  # put back below
-    try:
-        with copying:
-            yield reach
-    finally:
-        saved_tensors_hooks.__enter__ = enter  # type: ignore[method-assign]
+    with attributes_set(saved_tensors_hooks, __enter__=noting), copying:
+        yield reach
 
 
 def copy_of(saved: torch.Tensor) -> torch.Tensor:

@@ -43,6 +43,19 @@ def same_settings() -> Iterator[None]:
             write(state)
 
 
+@contextmanager
+def attributes_set(holder: Any, **attributes: Any) -> Iterator[None]:
+    """In this block, an object, a class or a module has these attributes."""
+    before = {name: getattr(holder, name) for name in attributes}
+    try:
+        for name, value in attributes.items():
+            setattr(holder, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(holder, name, value)
+
+
 def generators() -> list[tuple[Any, Callable[[Any], object]]]:
     """Return the state of each generator, and how to set it."""
     found: list[tuple[Any, Callable[[Any], object]]] = [

@@ -22,8 +22,9 @@ from torch.overrides import TorchFunctionMode
 
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.errors import CompareError
-from inplace_magic.rerun.backwards import listed, replaced
+from inplace_magic.rerun.backwards import listed
 from inplace_magic.rerun.run import Runner
+from inplace_magic.rerun.settings import attributes_set
 from inplace_magic.rerun.state import find_state
 from inplace_magic.rerun.twins import Copies
 
@@ -201,9 +202,8 @@ def _as_float64(copies: Copies) -> None:
         ValueError: two of them share memory, and would not in float64.
     """
     held = [value for _place, value in copies.places]
-    tensors = [t for t in find_state((), (*held, *copies.roots), None).tensors if t.is_floating_point()]
-    tensors = [tensor for tensor in tensors if tensor.dtype != torch.float64]
-    tensors = list({id(tensor): tensor for tensor in tensors}.values())
+    found = find_state((), (*held, *copies.roots), None).tensors
+    tensors = [tensor for tensor in found if tensor.is_floating_point() and tensor.dtype != torch.float64]
     storages = [describe_memory.storage_address(describe.storage(tensor)) for tensor in tensors if tensor.numel()]
     if len(set(storages)) < len(storages):
         raise ValueError
@@ -231,5 +231,5 @@ def _first_backward(leaves: list[torch.Tensor]) -> Iterator[None]:
     def of_grad(outputs: Any, _inputs: Any, grad_outputs: Any = None, *_args: Any, **_kwargs: Any) -> None:
         begun(outputs, grad_outputs)
 
-    with replaced(of_grad, begun):
+    with attributes_set(torch.autograd, grad=of_grad, backward=begun):
         yield

@@ -130,9 +130,8 @@ def _sentence(label: str, value: Any, error: Exception) -> str:
             "that graph. Make it inside the compared code, or detach it."
         ).format(value=label, shape=_sizes(value.shape), node=describe_nodes.node_name(value.grad_fn))
     reason = " ".join(str(error).split()) or type(error).__name__
-    return _("{value} ({type}) cannot be copied: {reason}. Make it inside the compared code instead.").format(
-        value=label, type=type(value).__name__, reason=reason.rstrip(".")
-    )
+    text = _("{value} ({type}) cannot be copied: {reason}. Make it inside the compared code instead.")
+    return text.format(value=label, type=type(value).__name__, reason=reason.rstrip("."))
 
 
 def _sizes(shape: Sequence[int]) -> str:
@@ -205,11 +204,8 @@ def _hang_hooks(state: State, memo: dict[int, Any]) -> None:
                 for name, hooks in describe.tensor_hooks(tensor).items():
                     setattr(memo[id(tensor)], name, copy.deepcopy(hooks, memo))
             except Exception as error:  # whatever a class raises when it refuses to be copied
-                raise CopyError(
-                    _("A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.").format(
-                        shape=_sizes(tensor.shape)
-                    )
-                ) from error
+                text = _("A tensor ({shape}) cannot be copied with the hooks registered on it. Remove them.")
+                raise CopyError(text.format(shape=_sizes(tensor.shape))) from error
 
 
 @contextmanager

@@ -11,10 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from inplace_magic.record.places import Callsite, Whose, where_they_part
-from inplace_magic.source.statements import segment, spans, statements_by_function
-from inplace_magic.source.targets import callsite_at, span_of
+from inplace_magic.source.expressions import mentions
+from inplace_magic.source.statements import callsite_at, segment, span_of, spans, statements_by_function
 from inplace_magic.source.text import Text
-from inplace_magic.source.variables import mentions
 from inplace_magic.source.vocabulary import ARRAY_WRITERS, BUFFER_FILLERS
 
 

@@ -85,14 +85,6 @@ def is_called_by_autograd(site: Callsite) -> bool:
 def paths_in(expression: str) -> frozenset[str]:
     """Return the paths that an expression reads."""
     node = expressions.parse(expression)
-    if node is None:
-        return frozenset()
     if isinstance(node, ast.Assign):
         node = node.value
-    found = set()
-    for inner in ast.walk(node):
-        if isinstance(inner, (ast.Name, ast.Attribute, ast.Subscript)):
-            text = expressions.path_text(inner)
-            if text is not None:
-                found.add(text)
-    return frozenset(found)
+    return frozenset(filter(None, map(expressions.path_text, ast.walk(node)))) if node is not None else frozenset()

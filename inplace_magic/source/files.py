@@ -15,9 +15,8 @@ from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
-from inplace_magic.source.positions import Position, positions
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
-from inplace_magic.source.versions import Loads, Twin, explains, twin_of
+from inplace_magic.source.versions import Loads, Position, Twin, explains, positions, twin_of
 
 
 @dataclass(eq=False)

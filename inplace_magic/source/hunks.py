@@ -14,6 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from inplace_magic.record.places import Callsite
@@ -79,8 +80,7 @@ def by_text(trace: Trace, diffs: Iterable[str]) -> dict[Whose, list[Hunk]] | Non
         changes[:] = [each for each in changes if each is not same] + [both]
     for changes in found.values():
         changes.sort(key=lambda hunk: hunk.first)
-        ends = [hunk.first + len(hunk.old) for hunk in changes]
-        if any(end > hunk.first for end, hunk in zip(ends, changes[1:], strict=False)):
+        if any(one.first + len(one.old) > following.first for one, following in pairwise(changes)):
             return None
     return found
 
@@ -108,8 +108,7 @@ def _edit(old: str, new: str) -> tuple[int, int, str]:
 
 def _alike(one: str, other: str) -> int:
     """Return the length of the common prefix of two texts."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((count for count, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def texts_of(trace: Trace) -> dict[Whose, tuple[str, ...]]:
@@ -143,13 +142,10 @@ def diff(site: Callsite, listing: Listing, edits: Iterable[Edit]) -> str:
     """Return the changes as a diff, with a header for each that says where."""
     found: list[str] = []
     for edit in sorted(edits, key=lambda edit: edit.first):
-        new = [row for text in edit.new for row in text.split("\n")]
-        if edit.last >= edit.first:
-            old = [f"-{text}" for text in listing.lines[edit.first - 1 : edit.last]]
-        else:
-            new, old = [*new], [f" {listing.lines[edit.last - 1]}"]
-        first = edit.first if edit.last >= edit.first else edit.last
-        found.append("\n".join([f"@@ {_place(site, first)} @@", *old, *(f"+{text}" for text in new)]))
+        new = [f"+{row}" for text in edit.new for row in text.split("\n")]
+        first, sign = (edit.first, "-") if edit.last >= edit.first else (edit.last, " ")
+        old = [f"{sign}{text}" for text in listing.lines[first - 1 : edit.last]]
+        found.append("\n".join([f"@@ {_place(site, first)} @@", *old, *new]))
     return "\n".join(found)
 
 

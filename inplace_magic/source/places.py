@@ -6,7 +6,7 @@ Of a module that was edited since it was loaded, no line is quoted that did not 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -16,10 +16,9 @@ from inplace_magic.record.names import AliasStatement, SourceText
 from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.source.between import Between
 from inplace_magic.source.files import Files, function_of
-from inplace_magic.source.positions import node_of
-from inplace_magic.source.statements import segment, shared_defaults
-from inplace_magic.source.targets import aliases_in, callsite_at, span_of
+from inplace_magic.source.statements import aliases_in, callsite_at, segment, shared_defaults, span_of
 from inplace_magic.source.text import Text
+from inplace_magic.source.versions import node_of
 
 _alias = filled(AliasStatement)
 
@@ -42,7 +41,8 @@ class Sources:
         if filename is not None and cell is not None:
             self._cells[filename] = cell
         self._shown = {filename: text.splitlines()} if filename is not None and text else {}
-        self._files = Files((*self._cells, *self._shown))
+        self.files = Files((*self._cells, *self._shown))
+        """The texts, by compiled file name."""
         self._texts: dict[Whose, Text] = {}
         """The text of each seen function, if known."""
         self._defaults = cache(shared_defaults)  # of this report; a long function has many calls
@@ -53,7 +53,7 @@ class Sources:
         """Return the place of one instruction."""
         filename = code.co_filename
         cell, path = self._where(filename)
-        twin = self._files.twin(code, lasti)
+        twin = self.files.twin(code, lasti)
         known: dict[str, Any] = {
             "cell": cell,
             "file": path,
@@ -62,10 +62,10 @@ class Sources:
             "function": getattr(code, "co_qualname", code.co_name),
         }
         if twin is None:
-            self._files.file(filename).edited = True
-            return Callsite(self._files.position(code, lasti)[0] or 0, outdated=True, **known)
+            self.files.file(filename).edited = True
+            return Callsite(self.files.position(code, lasti)[0] or 0, outdated=True, **known)
         text, code = twin.text, twin.code
-        line, end_line, column, end_column = self._files.position(code, lasti)
+        line, end_line, column, end_column = self.files.position(code, lasti)
         if line and (end_line is None or column is None or end_column is None):
             node = node_of(text.statements_on(line), code, lasti, line)
             if node is not None:
@@ -80,14 +80,14 @@ class Sources:
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
         """Return the definition of a function in a file or cell with recorded calls."""
-        twin = self._files.twin(code, 0) if code.co_filename in self._files else None
+        twin = self.files.twin(code, 0) if code.co_filename in self.files else None
         found = function_of(twin.text, twin.code) if twin is not None else None
         node = found.node if found is not None else None
         return node if isinstance(node, ast.FunctionDef) else None
 
     def place_of(self, code: CodeType, node: ast.expr) -> Callsite | None:
         """Return the place of an expression in the function of `code` from :meth:`function_at`."""
-        twin = self._files.twin(code, 0)
+        twin = self.files.twin(code, 0)
         return self.site(twin.text, code.co_filename, node) if twin is not None else None
 
     def site(
@@ -106,18 +106,18 @@ class Sources:
     @property
     def edited(self) -> tuple[str, ...]:
         """Return the files that changed since they were loaded and no longer have the code that ran."""
-        return tuple(name for name, file in self._files if file.edited)
+        return tuple(name for name, file in self.files if file.edited)
 
     def expression_at(self, code: CodeType, lasti: int) -> str:
         """Source of the expression that one instruction stands for, in whatever file; empty where it is not known.
         Nothing but its own lines is parsed, so it costs as little in a long file as in a short one."""
-        line, end_line, column, end_column = self._files.position(code, lasti)
+        line, end_line, column, end_column = self.files.position(code, lasti)
         if line and (end_line is None or column is None or end_column is None):
             node = node_of([], code, lasti, line)
             return ast.unparse(node) if node is not None else ""
         if not line or end_line is None or column is None or end_column is None:
             return ""
-        return segment(self._files.file(code.co_filename).versions[0].lines, line, end_line, column, end_column)
+        return segment(self.files.file(code.co_filename).versions[0].lines, line, end_line, column, end_column)
 
     def _line_in(self, site: Callsite, text: Text, line: int) -> str:
         filename = site.file or next((name for name in self._shown if self._cells.get(name) == site.cell), None)
@@ -127,7 +127,7 @@ class Sources:
         """Return the files and cells of the places found so far, except the watched cell, if one text explains all code
         that ran."""
         found: list[SourceText] = []
-        for filename, file in self._files:
+        for filename, file in self.files:
             cell, path = self._where(filename)
             located = any(where == [cell, path] for *where, _ in self._texts)
             one = len(file.versions) == 1 and not file.edited and file.versions[0].tree is not None
@@ -136,24 +136,18 @@ class Sources:
         return tuple(found)
 
     def aliases(self) -> tuple[AliasStatement, ...]:
-        """Return the statements in the seen files and cells that give an object a second name."""
-        return tuple(
-            _alias(function, cell, path, *entry)
-            for cell, path, text, ran in self._read()
-            for function, *entry in aliases_in(text)
-            if ran is None or function in ran
-        )
-
-    def _read(self) -> Iterator[tuple[int | None, str | None, Text, set[str] | None]]:
-        """Yield ``(cell, file, text, functions)`` for the files and cells with places found so far. The functions are
-        those that ran, if the file was changed; None: all."""
-        for filename, file in self._files:
+        """Return the statements in the seen files and cells that give an object a second name; of a file that was
+        changed, those in the functions that ran."""
+        found: list[AliasStatement] = []
+        for filename, file in self.files:
             cell, path = self._where(filename)
             for text in file.versions:
                 ran = {name for (*where, name), its in self._texts.items() if where == [cell, path] and its is text}
-                everything = not file.edited and len(file.versions) == 1 and (ran or filename in self._shown)
-                if everything or ran:
-                    yield cell, path, text, None if everything else ran
+                whole = not file.edited and len(file.versions) == 1
+                for function, *entry in aliases_in(text) if ran or (whole and filename in self._shown) else ():
+                    if whole or function in ran:
+                        found.append(_alias(function, cell, path, *entry))
+        return tuple(found)
 
     def _where(self, filename: str) -> tuple[int | None, str | None]:
         """Return the cell that a compiled file name stands for, or the file."""

@@ -13,7 +13,6 @@ from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.listing import LOOPS, Listing, Scope, whole_listing
-from inplace_magic.source.variables import mentions
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ def _gone_through(loop: ast.AST, name: str) -> str | None:
         called = over.func if isinstance(over, ast.Call) else None
         if not isinstance(target, ast.Tuple) or not isinstance(over, ast.Call):
             return None
-        place = next((i for i, each in enumerate(target.elts) if mentions(each, name)), None)
+        place = next((i for i, each in enumerate(target.elts) if expressions.mentions(each, name)), None)
         if place is None:
             return None
         kind = getattr(called, "id", getattr(called, "attr", ""))

@@ -46,15 +46,13 @@ class Bodies:
     @contextmanager
     def of(self, item: pytest.Item) -> Iterator[None]:
         """Return the wrapper for a ``unittest`` method, whose body pytest does not call itself."""
-        owners = (unittest.TestCase, unittest.IsolatedAsyncioTestCase) if _is_unittest(item) else ()
-        originals = [(owner, owner._callTestMethod) for owner in owners]  # type: ignore[attr-defined]
-        for owner, original in originals:
-            owner._callTestMethod = self._replacement(item, original)  # type: ignore[attr-defined]
-        try:
+        kind = getattr(item, "cls", None)
+        is_unittest = inspect.isclass(kind) and issubclass(kind, unittest.TestCase)
+        owners: tuple[Any, ...] = (unittest.IsolatedAsyncioTestCase, unittest.TestCase) if is_unittest else ()
+        with pytest.MonkeyPatch.context() as patch:
+            for owner in owners:
+                patch.setattr(owner, "_callTestMethod", self._replacement(item, owner._callTestMethod))
             yield
-        finally:
-            for owner, original in originals:
-                owner._callTestMethod = original  # type: ignore[attr-defined]
 
     def _replacement(self, item: pytest.Item, original: Callable[..., Any]) -> Callable[..., Any]:
         def _callTestMethod(case: unittest.TestCase, method: Callable[[], Any]) -> Any:
@@ -63,11 +61,6 @@ class Bodies:
             return self._run_body(item, partial(original, case, method), method)
 
         return _callTestMethod
-
-
-def _is_unittest(item: pytest.Item) -> bool:
-    owner = getattr(item, "cls", None)
-    return inspect.isclass(owner) and issubclass(owner, unittest.TestCase)
 
 
 KEY = pytest.StashKey["Watched"]()

@@ -10,22 +10,19 @@ from dataclasses import replace
 from functools import partial
 from inspect import CO_NEWLOCALS
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inplace_magic.errors import InplaceMagicError, OptionError
 from inplace_magic.language import N_, _
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
+from inplace_magic.record.origin import Origin
 from inplace_magic.record.trace import Trace
 from inplace_magic.render.deliver import attach, write
 from inplace_magic.report import Report
 from inplace_magic.watching.last import note
 from inplace_magic.watching.recording import ASK, Recording, running_here
 from inplace_magic.watching.recording import analyze as analyze  # the other door of the record
-from inplace_magic.watching.scheduling import Schedule
-from inplace_magic.watching.windows import Windows
-
-if TYPE_CHECKING:
-    from inplace_magic.record.origin import Origin
+from inplace_magic.watching.windows import Schedule, Windows
 
 _NOT_BEGUN = "inplace_magic could not begin to watch, and the block ran unwatched"
 _ELSEWHERE = {

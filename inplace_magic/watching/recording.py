@@ -14,19 +14,19 @@ from inspect import CO_NEWLOCALS
 from textwrap import dedent
 from threading import get_ident
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from inplace_magic.capture.sessions import Sessions
+from inplace_magic.capture.stepping_aside.subclasses import made_of_a_tensor
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _, listed, use_language
-from inplace_magic.record.answer import Answer
 from inplace_magic.record.blindness import GAVE_WAY, STEPPED_DOWN
 from inplace_magic.record.garbage import collection_paused
 from inplace_magic.record.options import WatchOptions
 from inplace_magic.record.trace import Trace
 from inplace_magic.report import Report
-
-if TYPE_CHECKING:
-    from inplace_magic.capture.sessions import Sessions
+from inplace_magic.source.places import Sources
+from inplace_magic.source.shells import cells_so_far
 
 ASK = "Please report it."
 _MANY = 5_000
@@ -83,8 +83,6 @@ class Recording:
         Raises:
             InplaceMagicError: this watch, or another on this thread, is running.
         """
-        from inplace_magic.capture.sessions import Sessions
-
         if self._session is not None and self._session.active:
             raise InplaceMagicError(_("This watch is running already."))
         self._place = (cell, filename, source)
@@ -115,8 +113,6 @@ class Recording:
         """Continue at level ``calls`` if level ``ops`` would make the program's tensor subclasses raise."""
         if self.options.level != "ops":
             return
-        from inplace_magic.capture.stepping_aside.subclasses import made_of_a_tensor
-
         names = made_of_a_tensor(source)
         if names:
             self._stepped_down = STEPPED_DOWN.format(names=listed([f"`{name}`" for name in names]))
@@ -157,9 +153,6 @@ class Recording:
         *,
         last: bool,
     ) -> Report:
-        from inplace_magic.source.places import Sources
-        from inplace_magic.source.shells import cells_so_far
-
         session = self._session
         if session is None:
             raise InplaceMagicError(_("This watch was never started."))
@@ -183,7 +176,10 @@ class Recording:
                 )
                 met = trace.refusal is not None and any(call.refusal is not None for call in trace.calls)
                 if error is not None and not met:
-                    trace = replace(trace, answer=self._answer(error, cell, cells))
+                    from inplace_magic.answering.asked import made
+
+                    with use_language(self.options.lang):
+                        trace = replace(trace, answer=made(error, cell, cells))
                 added = [sentence for sentence in (self._stepped_down, GAVE_WAY if self._gave_way else "") if sentence]
                 trace = replace(trace, blindness=(*trace.blindness, *added))
                 live = session.live()
@@ -200,12 +196,6 @@ class Recording:
             return self.recorded > _MANY
         except Exception:  # containment: what cannot be counted is told by whoever counts next
             return False
-
-    def _answer(self, error: BaseException, cell: int | None, cells: Mapping[str, int] | None) -> Answer | None:
-        from inplace_magic.answering.asked import made
-
-        with use_language(self.options.lang):
-            return made(error, cell, cells)
 
     def _ended(self, trace: Trace) -> Trace:
         assert self._session is not None

@@ -122,11 +122,8 @@ class ReportWidget(anywidget.AnyWidget):
     @traitlets.validate("shown")
     def _valid_shown(self, proposal: Any) -> int:
         if not 0 <= proposal["value"] < max(len(self._reports), 1):
-            raise traitlets.TraitError(
-                _("There is no report {number}: this widget has {count}, counted from 0.").format(
-                    number=proposal["value"], count=len(self._reports)
-                )
-            )
+            text = _("There is no report {number}: this widget has {count}, counted from 0.")
+            raise traitlets.TraitError(text.format(number=proposal["value"], count=len(self._reports)))
         return int(proposal["value"])
 
     def _turn(self, _change: Any) -> None:
@@ -206,13 +203,8 @@ def _sentence(vertex: TensorVertex, now: ValuesNow | None) -> str:
         text = _("{tensor} holds now ({version}): {values}")
     else:
         text = _("{tensor} holds now ({version}): {values} (smallest {smallest}, largest {largest})")
-    return text.format(
-        tensor=label,
-        version=version,
-        values=values or "[]",
-        smallest=number(now.smallest or 0),
-        largest=number(now.largest or 0),
-    )
+    smallest, largest = number(now.smallest or 0), number(now.largest or 0)
+    return text.format(tensor=label, version=version, values=values or "[]", smallest=smallest, largest=largest)
 
 
 def _words() -> dict[str, str]:
@@ -257,7 +249,7 @@ class LiveView:
 
     def tensor(self, key: str) -> TensorVertex | None:
         """Return the tensor behind a box, or None where no tensor has that key."""
-        return self._tensors.get(key)
+        return next((tensor for tensor in self._reading.graph.tensors if tensor.key == key), None)
 
     @cached_property
     def _timeline(self) -> str:
@@ -267,7 +259,3 @@ class LiveView:
     def _fix(self) -> str:
         """Return the corrected lines of the worst finding with a tried fix; empty if there is none."""
         return next((corrected(finding) for finding in self.report.findings if is_tried(finding)), "")
-
-    @cached_property
-    def _tensors(self) -> dict[str, TensorVertex]:
-        return {tensor.key: tensor for tensor in self._reading.graph.tensors}

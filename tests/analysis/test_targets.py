@@ -10,7 +10,7 @@ from builders import made, site, tensor
 
 from inplace_magic.analysis.naming.held import bindings_of
 from inplace_magic.record.trace import Trace
-from inplace_magic.source.targets import targets_at
+from inplace_magic.source.statements import targets_at
 
 
 def put_into(text: str, expression: str) -> list[tuple[str | None, ...] | None]:

@@ -10,7 +10,7 @@ from cells import run_cell
 from inplace_magic import Hazard, Report
 from inplace_magic.proving.bench import Bench
 from inplace_magic.proving.judging import judged
-from inplace_magic.record.proofs import Proof
+from inplace_magic.record.outcomes import Proof
 
 BROKEN = """\
 y = torch.sigmoid(x)

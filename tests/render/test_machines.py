@@ -14,7 +14,7 @@ from stored import stored_in
 from inplace_magic.cli.command_line import MACHINES
 from inplace_magic.hazards import Hazard
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.record.proofs import Proof
+from inplace_magic.record.outcomes import Proof
 from inplace_magic.render.machines import FORMATS
 from inplace_magic.render.machines.findings import MOST_BYTES, SCHEMA, finding_of
 from inplace_magic.render.machines.sarif import annotation_of

@@ -13,7 +13,7 @@ from render.samples import HOSTILE, hostile_report
 
 from inplace_magic.record.events import OpEvent
 from inplace_magic.record.trace import Trace
-from inplace_magic.render.comparison import frames as comparison
+from inplace_magic.render.comparison import tables as comparison
 from inplace_magic.render.tables.frames import COLUMNS
 from inplace_magic.report import Report
 

@@ -19,7 +19,6 @@ from inplace_magic.record.places import Callsite, Whose
 from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.spots import spot_of
-from inplace_magic.source.variables import mentions
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def _may_give_back(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.IfExp):
         branches = (value.body, value.orelse)
         return any(map(_makes, branches)) and any(isinstance(n, ast.Name) and n.id == name for n in branches)
-    return _makes(value) and mentions(value, name)
+    return _makes(value) and expressions.mentions(value, name)
 
 
 def _makes(value: ast.expr) -> bool:

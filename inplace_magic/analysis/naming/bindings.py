@@ -26,7 +26,6 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, is_called_by_autograd
 from inplace_magic.source.expressions import is_state, written_in
-from inplace_magic.source.variables import variables_in
 
 _PLACE = attrgetter("storage", "tensor")
 _Operand = tuple[ast.expr | None, str | None]
@@ -138,7 +137,7 @@ class Bindings:
         names for it, such as where the function's result was put later on."""
         names = [(of, name) for (of, name), held in self.local.items() if held == tensor]
         for place in reversed(site.chain) if names else ():
-            said = variables_in(expressions.parse(place.statement))
+            said = expressions.variables_in(expressions.parse(place.statement))
             for of, name in names:
                 if of == place.whose and expressions.root_name(expressions.parse(name)) in said:
                     return name

@@ -21,7 +21,6 @@ from inplace_magic.record.trace import Trace
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.spots import Top, names_in, run_once, tops
-from inplace_magic.source.variables import mentions
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,4 +162,4 @@ def _in_one_run(calls: dict[int, CallEvent], first: int, second: int, name: str,
 
 @lru_cache(maxsize=4096)
 def _mentions(expression: str, name: str) -> bool:
-    return mentions(expressions.parse(expression), name)
+    return expressions.mentions(expressions.parse(expression), name)

@@ -24,7 +24,6 @@ from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import whole_listing
 from inplace_magic.source.out_of_place import assigned_back, receiver
 from inplace_magic.source.spots import spot_of
-from inplace_magic.source.variables import mentions
 
 
 def write_lost(story: Story) -> Iterator[Found]:
@@ -185,7 +184,7 @@ def _is_the_loops(story: Story, site: Callsite, name: str) -> bool:
     """True if the innermost loop around a line binds the name, and nothing below the line reads it."""
     spot = spot_of(story.trace, site)
     loop = spot.loops[0] if spot is not None and spot.loops else None
-    if spot is None or not isinstance(loop, ast.For) or not mentions(loop.target, name):
+    if spot is None or not isinstance(loop, ast.For) or not expressions.mentions(loop.target, name):
         return False
     nodes, end = ast.walk(spot.scope), spot.statement.end_lineno or spot.statement.lineno
     loads = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))

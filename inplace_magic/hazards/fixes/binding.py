@@ -19,14 +19,14 @@ import ast
 
 from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.target import Written, targets_of
+from inplace_magic.hazards.fixes.target import Fix, Written, targets_of
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.chains import is_called_by_autograd, paths_read
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import path_text, root_name, variables_bound
 from inplace_magic.source.listing import FUNCTIONS, Listing, listing_of
-from inplace_magic.source.variables import variables_bound
+from inplace_magic.source.out_of_place import target_of
 
 
 def can_bind_anew(write: Written) -> bool:
@@ -160,6 +160,35 @@ def seen_by_others(write: Written) -> bool:
                 return True
     refused = write.hazard.raised or write.hazard.saved is not None  # else that others see it is the finding
     return refused and _is_read_by_another_name(story, write.call, path, meta.tensor)
+
+
+def leaves_a_write(write: Written, fix: Fix) -> bool:
+    """True if a fix at the line that writes leaves another line writing what was saved, by a name of its own:
+    ``a = a * 2`` in the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slice of it."""
+    path, first = write.path, write.statement
+    lines = {line for edit in fix.edits for line in range(edit.first, max(edit.last, edit.first) + 1)}
+    if write.hazard.saved is None or path is None or first.lineno not in lines or write.mutation is None:
+        return False
+    root = path.partition(".")[0].partition("[")[0]
+    after = write.story.writes.get(write.mutation.counter, ()) if write.mutation.counter is not None else ()
+    for other in after:
+        site, mutation = other.site, other.mutation
+        if site is None or mutation is None or other.call is None or write.call is None:
+            continue
+        if other.call.index <= write.call.index or not site.same_function(write.site) or site.line in lines:
+            continue
+        made_later = write.story.first_seen(mutation.tensor) > write.call.index
+        if not made_later and _root_written(write.listing, site) not in (root, None):
+            return True
+    return False
+
+
+def _root_written(listing: Listing, site: Callsite) -> str | None:
+    """Return the name before the first dot or bracket of what a line plainly writes."""
+    target = target_of(listing.statement_at(site))
+    while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
+        target = target.func.value
+    return root_name(target)
 
 
 def _is_snapshot(write: Written) -> bool:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import clone, history, new_tensor, of_origin, reorder
 from inplace_magic.hazards.fixes.inplace_false import flag_set_above, flag_turned_off
-from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, said_of, text_at, written
+from inplace_magic.hazards.fixes.target import Fix, Written, fix_of, text_at, written
 from inplace_magic.hazards.late_backward import Twice
 from inplace_magic.language import _
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import listing_of
 from inplace_magic.source.out_of_place import cloned, new_value, out_of_place
 
@@ -34,12 +32,11 @@ def candidates(story: Story, hazard: Hazard) -> Iterator[Hazard]:
     write = written(story, hazard)
     seen = {hazard.diff}
     for fix in (_made(way, write) for way in WAYS) if write is not None else iter(()):
-        text = diff(fix.site, fix.listing, fix.edits) if fix is not None else ""
-        if fix is None or text in seen:
+        if fix is None or fix.diff in seen:
             continue
-        seen.add(text)
+        seen.add(fix.diff)
         said = _("Change the lines as below: of the changes that could be tried, this is the first that works.")
-        yield replace(hazard, diff=text, price_bytes=fix.price_bytes, fix=fix.sentence or said_of(text) or said)
+        yield fix.offered(hazard, said)
         if len(seen) > MOST:
             return
 

@@ -144,8 +144,7 @@ def where_it_is_handed(write: Written) -> Fix | None:
     node = write.expression if write.site.direct else None
     if not isinstance(node, ast.Call) or write.path is None or write.path == path_text(chain_base(node)):
         return None
-    handed = [given for given in node.args if path_text(given) == write.path]
-    return write.substituted([cloned(write.listing, each) for each in handed], write.nbytes)
+    return write.copied(*(given for given in node.args if path_text(given) == write.path))
 
 
 def where_it_was_made(write: Written) -> Fix | None:
@@ -185,7 +184,7 @@ def at_the_second_name(write: Written) -> Fix | None:
             return _in_two_statements(write, statement)
         other = alias.source if alias.target == write.path else alias.target
         if path_text(statement.targets[0]) == alias.target and write.is_read_after(other):
-            return write.substituted([cloned(listing, statement.value)], write.nbytes)
+            return write.copied(statement.value)
     return None
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes import reorder
@@ -21,7 +20,6 @@ from inplace_magic.hazards.late_backward import Twice
 from inplace_magic.language import _, spelled
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.expressions import path_text
-from inplace_magic.source.hunks import diff
 from inplace_magic.source.listing import Listing, listing_of
 from inplace_magic.source.out_of_place import receiver
 
@@ -34,7 +32,7 @@ def diff_of(twice: Twice) -> str:
         fix = _cut_off(twice) if twice.is_carried_on else _computed_anew(twice) if twice.stepped is not None else None
     except (ValueError, IndexError):  # a line of a form that is not foreseen
         return ""
-    return diff(fix.site, fix.listing, fix.edits) if fix is not None else ""
+    return fix.diff if fix is not None else ""
 
 
 def kept(twice: Twice, hazard: Hazard) -> Iterator[Hazard]:
@@ -47,11 +45,11 @@ def kept(twice: Twice, hazard: Hazard) -> Iterator[Hazard]:
     if any(entry.arg == "retain_graph" for entry in call.keywords):
         return
     comma = ", " if call.args or call.keywords else ""
-    fix = text.replaced(f"{text.listing.text(call)[:-1]}{comma}retain_graph=True)")
+    said = _("Let {line} keep the graph, which the next backward goes through again: nothing changed its values.")
+    said = said.format(line=f"`{text.site.text.strip()}`")
+    fix = text.replaced(f"{text.listing.text(call)[:-1]}{comma}retain_graph=True)", None, said)
     if fix is not None:
-        said = _("Let {line} keep the graph, which the next backward goes through again: nothing changed its values.")
-        said = said.format(line=f"`{text.site.text.strip()}`")
-        yield replace(hazard, diff=diff(fix.site, fix.listing, fix.edits), price_bytes=None, fix=said)
+        yield fix.offered(hazard, "")
 
 
 def _cut_off(twice: Twice) -> Fix | None:
@@ -65,8 +63,7 @@ def _cut_off(twice: Twice) -> Fix | None:
     names = [joint.name for joint in twice.joints if joint.name is not None]
     if listing is None or used is None or len(names) < len(twice.joints):
         return None
-    edits = cut_off(listing, used, here, names, twice.joints)
-    return Fix(here, listing, edits) if edits else None
+    return cut_off(listing, used, here, names, twice.joints)
 
 
 def _computed_anew(twice: Twice) -> Fix | None:

@@ -15,9 +15,8 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, seen_by_others
 from inplace_magic.hazards.fixes.target import Fix, Written, above, below, written
 from inplace_magic.language import _
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import mentions, path_text, variables_bound
 from inplace_magic.source.out_of_place import chain_base, new_value, out_of_place, seen_by_autograd
-from inplace_magic.source.variables import mentions, variables_bound
 
 
 def bound_anew(write: Written) -> Fix | None:
@@ -27,12 +26,13 @@ def bound_anew(write: Written) -> Fix | None:
     return made_out_of_place(write) or cloned_first(write)
 
 
-def made_out_of_place(write: Written) -> Fix | None:
+def made_out_of_place(write: Written, sentence: str = "") -> Fix | None:
     """``y = y + 1`` for ``y += 1``."""
     if write.path is None or _would_promote(write):
         return None
     free = write.call is not None and write.call.does("detaches itself")
-    return write.rewritten(out_of_place(write.listing, write.statement, write.path), None if free else write.nbytes)
+    text = out_of_place(write.listing, write.statement, write.path)
+    return write.rewritten(text, None if free else write.nbytes, sentence)
 
 
 def slot_bound_anew(write: Written) -> Fix | None:
@@ -47,9 +47,8 @@ def slot_bound_anew(write: Written) -> Fix | None:
         fits = isinstance(write.statement, ast.AugAssign) and not taken_here  # a row of a tensor is no slot
     else:
         fits = can_bind_anew(replace(write, another_name_sees_it=True))
-    fix = made_out_of_place(write) if fits and keeps_its_history(write) else None
     sentence = _("Let the line put a new tensor into `{path}`: other holders of the old one keep its values.")
-    return replace(fix, sentence=sentence.format(path=path)) if fix is not None else None
+    return made_out_of_place(write, sentence.format(path=path)) if fits and keeps_its_history(write) else None
 
 
 def cloned_first(write: Written) -> Fix | None:
@@ -182,14 +181,9 @@ def advice(story: Story, hazard: Hazard) -> str:
             "`{name}` is an entry of the collection that the loop goes through: build a new list or dict of new "
             "tensors instead of writing these."
         ).format(name=path)
-    if path in write.site.parameters and path != "self" and path not in bound_in(scope) and not read_later:
-        return _(
-            "`{function}` writes its argument: let it make a new tensor and return that, and use what it gives."
-        ).format(function=write.site.function.rpartition(".")[2])
+    assigned = [target for node in ast.walk(scope) if isinstance(node, ast.Assign) for target in node.targets]
+    bound = any(path in variables_bound(target) for target in assigned)
+    if path in write.site.parameters and path != "self" and not bound and not read_later:
+        text = _("`{function}` writes its argument: let it make a new tensor and return that, and use what it gives.")
+        return text.format(function=write.site.function.rpartition(".")[2])
     return ""
-
-
-def bound_in(scope: ast.AST) -> set[str]:
-    """Return the names that a function binds by plain assignments."""
-    assigned = (target for node in ast.walk(scope) if isinstance(node, ast.Assign) for target in node.targets)
-    return set[str]().union(*map(variables_bound, assigned))

@@ -7,11 +7,11 @@ import ast
 from collections.abc import Iterator
 
 from inplace_magic.hazards.fixes.clone import copied_as_given
-from inplace_magic.hazards.fixes.target import Change, Fix, Text, Written, fix_of, text_at
-from inplace_magic.source.expressions import parse, path_text
+from inplace_magic.hazards.fixes.target import Fix, Text, Written, text_at
+from inplace_magic.source.expressions import parse, path_text, variables_read
 from inplace_magic.source.listing import Edit, Listing, listing_of
-from inplace_magic.source.out_of_place import cloned, receiver
-from inplace_magic.source.variables import variables_read
+from inplace_magic.source.out_of_place import receiver
+from inplace_magic.source.statements import spans
 
 
 def copied_where_taken(write: Written) -> Fix | None:
@@ -61,12 +61,7 @@ def begun_with_a_copy(write: Written) -> Fix | None:
     listing = write.listing
     bound = _bindings(listing, write.statement, write.path)
     above = [node for node in bound if node.lineno < write.statement.lineno and len(node.targets) == 1]
-    return copied(write, listing, above[0].value) if listing.whole and len(above) == 1 else None
-
-
-def copied(write: Written, listing: Listing, value: ast.expr) -> Fix | None:
-    """A copy in the place of what an expression gives, at the price of the tensor that was written."""
-    return fix_of(write.site, listing, [cloned(listing, value)], write.nbytes)
+    return write.copied(above[0].value) if listing.whole and len(above) == 1 else None
 
 
 def snapshot_taken(write: Written) -> Fix | None:
@@ -84,16 +79,14 @@ def snapshot_taken(write: Written) -> Fix | None:
     if len(found) != 1:
         return None
     value, references = found[0]
-    if _is_state_dict(value):
-        return _deep_copy(write, Text(write.site, listing, value))
-    return write.substituted([cloned(listing, node) for node in references], write.nbytes)
+    return deep_copied(write, listing, value) if _is_state_dict(value) else write.copied(*references)
 
 
 def state_copied_where_taken(write: Written) -> Fix | None:
     """``self.weights = copy.deepcopy(model.state_dict())``: the expression that the finding names as its origin."""
     text = text_at(write.story, write.hazard.origin)
     whole = text is not None and text.listing.whole and _is_state_dict(text.node)
-    return _deep_copy(write, text) if text is not None and whole else None
+    return deep_copied(write, text.listing, text.node) if text is not None and whole else None
 
 
 def _references(value: ast.expr) -> list[ast.expr]:
@@ -113,41 +106,30 @@ def _is_state_dict(value: ast.expr) -> bool:
     return receiver(value, "state_dict") is not None
 
 
-def _deep_copy(write: Written, text: Text) -> Fix | None:
-    statement = text.listing.statement_on(text.node.lineno)
-    if statement is None:
-        return None
-    return deep_copied(write, text.listing, statement, text.node, text.node, path_text(receiver(text.node)))
-
-
-def deep_copied(
-    write: Written, listing: Listing, statement: ast.stmt, old: ast.expr, copied: ast.expr, owner: str | None = None
-) -> Fix | None:
+def deep_copied(write: Written, listing: Listing, old: ast.expr, module: ast.expr | None = None) -> Fix | None:
     """A statement with ``copy.deepcopy(…)`` for one of its expressions, and the import where its text has none.
 
     Args:
         write: the write of the finding.
         listing: the text that is changed.
-        statement: what is changed of it.
         old: the expression in it that is replaced.
-        copied: the expression of which a deep copy takes its place.
-        owner: the module that is copied, for the price; None: `copied` itself.
+        module: the expression of which a deep copy takes its place; None: the replaced one, the state of a module.
     """
-    edit = listing.substitute([(old, f"copy.deepcopy({listing.text(copied)})")])
+    edit = listing.substitute([(old, f"copy.deepcopy({listing.text(module or old)})")])
     if edit is None:
         return None
     imported = [name for node in listing.tree.body if isinstance(node, ast.Import) for name in node.names]
     known = any(name.name == "copy" and name.asname is None for name in imported)
-    edits = (edit,) if known else (_import(listing, statement), edit)
-    price = _price_of_module(write, owner or path_text(copied))
+    edits = (edit,) if known else (_import(listing, old.lineno), edit)
+    price = _price_of_module(write, path_text(module or receiver(old)))
     site = write.hazard.origin if listing is not write.listing and write.hazard.origin is not None else write.site
     return Fix(site, listing, edits, price)
 
 
-def _import(listing: Listing, statement: ast.stmt) -> Edit:
+def _import(listing: Listing, line: int) -> Edit:
     """``import copy`` before the first import of the cell, or before the statement at the top that needs it."""
     top = next((node for node in listing.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))), None)
-    first = top or next(node for node in listing.tree.body if node is statement or statement in set(ast.walk(node)))
+    first = top or next(node for node in listing.tree.body if spans(node, line))
     return Edit(first.lineno, first.lineno, ("import copy", listing.lines[first.lineno - 1]))
 
 
@@ -164,7 +146,7 @@ def where_it_was_kept(write: Written) -> Fix | None:
     tensor = write.hazard.tensor if write.hazard.tensor is not None else -1
     held = {tensor, *write.story.aliases.detached.get(tensor, ())}
     containers = {entry.name.split("[")[0] for entry in trace.names if entry.tensor in held}
-    changes: list[Change] = []
+    found: list[ast.expr] = []
     for alias in trace.aliases if listing.whole else ():
         target, bracket, _ = alias.target.partition("[")
         if not bracket or (alias.cell, alias.file) != (site.cell, site.file):
@@ -173,9 +155,8 @@ def where_it_was_kept(write: Written) -> Fix | None:
             kept = alias.source == write.path if write.path is not None else target in containers
         else:
             kept = target in containers and bool(trace.hooked_modules)
-        stored = _stored(listing.statement_on(alias.line), alias.source) if kept else ()
-        changes += [cloned(listing, node) for node in stored]
-    return write.substituted(changes, write.nbytes) if len(changes) == 1 else None
+        found += _stored(listing.statement_on(alias.line), alias.source) if kept else ()
+    return write.copied(*found) if len(found) == 1 else None
 
 
 def in_each_slot(write: Written) -> Fix | None:
@@ -194,7 +175,7 @@ def in_each_slot(write: Written) -> Fix | None:
     stored = [
         each for node in nodes if isinstance(node, (ast.Yield, ast.Call, ast.Return)) for each in _stored(node, path)
     ]
-    return write.substituted([cloned(listing, each) for each in stored], write.nbytes) if len(stored) == 1 else None
+    return write.copied(*stored) if len(stored) == 1 else None
 
 
 def _is_of_the_class(write: Written, path: str) -> bool:

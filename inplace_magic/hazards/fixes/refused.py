@@ -16,7 +16,7 @@ from dataclasses import replace
 from inplace_magic.analysis.overlap import repeats_elements
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes import clone, reorder
-from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history
+from inplace_magic.hazards.fixes.binding import can_bind_anew, keeps_its_history, leaves_a_write
 from inplace_magic.hazards.fixes.inplace_false import flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import (
     bound_anew,
@@ -25,7 +25,7 @@ from inplace_magic.hazards.fixes.new_tensor import (
     new_value_returned,
     value_given,
 )
-from inplace_magic.hazards.fixes.target import Fix, Written, indented, leaves_a_write
+from inplace_magic.hazards.fixes.target import Fix, Written, indented
 from inplace_magic.language import _, spelled
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import before_first_step
@@ -33,7 +33,6 @@ from inplace_magic.source import expressions
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import FUNCTIONS, LOOPS, Edit
 from inplace_magic.source.out_of_place import target_of
-from inplace_magic.source.variables import variables_bound
 
 
 def for_a_leaf(write: Written) -> Fix | None:
@@ -81,7 +80,7 @@ def _leaf_is_needed(write: Written) -> bool:
     if not write.listing.whole or write.is_read_after(f"{write.path}.grad"):
         return True
     for node in write.listing.around(write.statement):
-        if isinstance(node, FUNCTIONS) or (isinstance(node, LOOPS) and write.path in variables_bound(node)):
+        if isinstance(node, FUNCTIONS) or (isinstance(node, LOOPS) and write.path in expressions.variables_bound(node)):
             return False
         if isinstance(node, LOOPS):
             return True
@@ -207,9 +206,8 @@ def _anew_in_the_same_statement(write: Written) -> Fix | None:
     """``x = x + mlp(norm(x))`` for ``x += mlp(norm(x))``, whose right-hand side saves what it then writes."""
     if not isinstance(write.statement, ast.AugAssign) or not can_bind_anew(write) or not keeps_its_history(write):
         return None
-    fix = made_out_of_place(write)
     sentence = _("Let the line make a new tensor: the old one stays as its own right-hand side saved it.")
-    return replace(fix, sentence=sentence) if fix is not None else None
+    return made_out_of_place(write, sentence)
 
 
 def _read_again(write: Written) -> bool:

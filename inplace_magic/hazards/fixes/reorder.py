@@ -20,10 +20,9 @@ from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source.chains import level
-from inplace_magic.source.expressions import root_name
+from inplace_magic.source.expressions import root_name, variables_bound, variables_read
 from inplace_magic.source.listing import Block, Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import chain_base
-from inplace_magic.source.variables import variables_bound, variables_read
 
 _STAYS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal)
 
@@ -223,9 +222,8 @@ def _cut_off(write: Written, step: Stepped, carried: list[Carried]) -> Fix | Non
     reader = reading_place(step, carried)
     if reader is None or not reader.same_function(write.site) or reader.line >= write.site.line:
         return None
-    edits = cut_off(write.listing, write.statement, write.site, state_names(reader, carried), carried)
     sentence = _("Detach the state at the start of each pass: the step has replaced its values.")
-    return Fix(write.site, write.listing, edits, None, sentence) if edits else None
+    return cut_off(write.listing, write.statement, write.site, state_names(reader, carried), carried, sentence)
 
 
 def taken_after_the_write(write: Written) -> Fix | None:

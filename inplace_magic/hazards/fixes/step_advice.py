@@ -15,13 +15,12 @@ import ast
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
-from inplace_magic.hazards.fixes.target import below
+from inplace_magic.hazards.fixes.target import Fix, below
 from inplace_magic.hazards.late_backward import Carried, Stepped, stepped
 from inplace_magic.language import _, sentences
 from inplace_magic.record.places import Callsite, where_they_part
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import Edit, Listing
-from inplace_magic.source.variables import variables_bound, variables_read
+from inplace_magic.source.listing import Listing
 
 
 def advice(story: Story, hazard: Hazard) -> str:
@@ -86,7 +85,7 @@ def state_names(reader: Callsite | None, carried: list[Carried]) -> list[str]:
     node = expressions.parse(reader.statement) if reader is not None else None
     if not isinstance(node, ast.Assign):
         return []
-    read, names = variables_read(node), (entry for entry in ast.walk(node) if isinstance(entry, ast.Name))
+    read, names = expressions.variables_read(node), (entry for entry in ast.walk(node) if isinstance(entry, ast.Name))
     bound = [entry.id for entry in names if isinstance(entry.ctx, ast.Store) and entry.id in read]
     return bound if len(bound) in (1, len(carried)) else []
 
@@ -99,9 +98,9 @@ def detached(names: list[str], carried: list[Carried]) -> str:
 
 
 def cut_off(
-    listing: Listing, used: ast.stmt, here: Callsite, names: list[str], carried: list[Carried]
-) -> tuple[Edit, ...]:
-    """``h, c = h.detach(), c.detach()`` below a statement of a loop; nothing where it is not plain that it can stand
+    listing: Listing, used: ast.stmt, here: Callsite, names: list[str], carried: list[Carried], sentence: str = ""
+) -> Fix | None:
+    """``h, c = h.detach(), c.detach()`` below a statement of a loop; None where it is not plain that it can stand
     there.
 
     Args:
@@ -110,19 +109,21 @@ def cut_off(
         here: its place.
         names: what a pass goes on from, as the loop calls it.
         carried: these tensors.
+        sentence: says what the change does.
     """
     loop = listing.loop_around(used)
     plain = isinstance(used, (ast.Expr, ast.Assign)) and listing.alone(used)
     if loop is None or not plain or not names or not all(_can_be_bound(name, here, loop) for name in names):
-        return ()
-    return (below(used, f"{listing.indent(used)}{detached(names, carried)}"),)
+        return None
+    edit = below(used, f"{listing.indent(used)}{detached(names, carried)}")
+    return Fix(here, listing, (edit,), None, sentence)
 
 
 def _can_be_bound(name: str, site: Callsite, loop: ast.stmt) -> bool:
     """True if ``name = …`` in a loop binds what the next pass reads: a variable that the loop binds, or what a variable
     of the notebook leads to."""
     if name.isidentifier():
-        return name in variables_bound(loop)
+        return name in expressions.variables_bound(loop)
     root = expressions.root_name(expressions.parse(name))
     return root not in (None, "self") and site.function == "<module>"
 

@@ -1,15 +1,12 @@
-"""The statement that a finding blames, with what is known of the lines around it; and a fix.
-
-A fix covers every write, which is checked before anybody tries it, and its sentence tells the changed lines:
-``a = a * 2`` in the place of ``a.mul_(2)`` cures nothing where ``b.mul_(2)`` writes another slice of what was saved.
-"""
+"""The statement that a finding blames, with what is known of the lines around it; and a fix, whose sentence tells the
+changed lines."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from inplace_magic.analysis.story import Story
@@ -18,11 +15,10 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text, root_name
-from inplace_magic.source.hunks import Hunk, hunks
+from inplace_magic.source.expressions import path_text, variables_in
+from inplace_magic.source.hunks import Hunk, diff, hunks
 from inplace_magic.source.listing import Edit, Listing, listing_of
 from inplace_magic.source.out_of_place import cloned, target_of
-from inplace_magic.source.variables import variables_in
 
 Change = tuple[ast.expr, str]
 """An expression, and the text that takes its place."""
@@ -42,6 +38,16 @@ class Fix:
     price_bytes: int | None = None
     sentence: str = ""
     """Says what the change does; empty where the rule's own advice says it."""
+
+    @property
+    def diff(self) -> str:
+        """The changed lines, with a header for each that says where."""
+        return diff(self.site, self.listing, self.edits)
+
+    def offered(self, hazard: Hazard, otherwise: str) -> Hazard:
+        """Return the finding with this fix; `otherwise` says what it does where its sentence and its lines do not."""
+        text = self.diff
+        return replace(hazard, diff=text, price_bytes=self.price_bytes, fix=self.sentence or said_of(text) or otherwise)
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,10 @@ class Written:
     def substituted(self, changes: Iterable[Change], price: int | None = None, sentence: str = "") -> Fix | None:
         """The fix that replaces some expressions in the text of the write."""
         return fix_of(self.site, self.listing, changes, price, sentence)
+
+    def copied(self, *values: ast.expr) -> Fix | None:
+        """The fix that copies what some expressions give, at the price of the tensor that was written."""
+        return self.substituted([cloned(self.listing, value) for value in values], self.nbytes)
 
     @property
     def expression(self) -> ast.expr | None:
@@ -218,42 +228,14 @@ def targets_of(loop: ast.AST | None) -> set[str]:
     return variables_in(loop.target) if isinstance(loop, (ast.For, ast.AsyncFor)) else set()
 
 
-def leaves_a_write(write: Written, fix: Fix) -> bool:
-    """True if a fix at the line that writes leaves another line writing what was saved, by a name of its own."""
-    path, first = write.path, write.statement
-    lines = {line for edit in fix.edits for line in range(edit.first, max(edit.last, edit.first) + 1)}
-    if write.hazard.saved is None or path is None or first.lineno not in lines or write.mutation is None:
-        return False
-    root = path.partition(".")[0].partition("[")[0]
-    after = write.story.writes.get(write.mutation.counter, ()) if write.mutation.counter is not None else ()
-    for other in after:
-        site, mutation = other.site, other.mutation
-        if site is None or mutation is None or other.call is None or write.call is None:
-            continue
-        if other.call.index <= write.call.index or not site.same_function(write.site) or site.line in lines:
-            continue
-        made_later = write.story.first_seen(mutation.tensor) > write.call.index
-        if not made_later and _root_written(write.listing, site) not in (root, None):
-            return True
-    return False
-
-
-def _root_written(listing: Listing, site: Callsite) -> str | None:
-    """Return the name before the first dot or bracket of what a line plainly writes."""
-    target = target_of(listing.statement_at(site))
-    while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute):
-        target = target.func.value
-    return root_name(target)
-
-
-def said_of(diff: str) -> str:
+def said_of(text: str) -> str:
     """What a diff of one statement does, in one sentence; empty for a diff that needs words of its own.
 
     Example:
         >>> said_of("@@ Cell In[4], line 2 @@\\n-h += 1\\n+h = h + 1")
         'Make a new tensor: write `h = h + 1` instead of `h += 1`.'
     """
-    changes = [hunk for hunk in hunks(diff) if not _imports(hunk)]
+    changes = [hunk for hunk in hunks(text) if not _imports(hunk)]
     if len(changes) != 1:
         return ""
     old, new = (tuple(line.strip() for line in lines) for lines in (changes[0].old, changes[0].new))

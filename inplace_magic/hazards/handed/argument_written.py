@@ -42,7 +42,7 @@ def argument_written(story: Story) -> Iterator[Found]:
     """Yield the first write of each run of a function to each memory that its caller then reads as if it were old."""
     told: set[tuple[Callsite | None, int | None]] = set()
     asked: Counter[tuple[Callsite, int]] = Counter()
-    for call, mutation in writes_of(story.writing, frozenset()):
+    for call, mutation in writes_of(story.writing):
         site, written = call.callsite, call.kind == "in-place" or call.does("turns")
         if site is None or site.caller is None or not written:
             continue

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import partial
 
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.engine import written_again, written_for_two
 from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
-from inplace_magic.record.events import CallEvent
+from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
+from inplace_magic.source.expressions import assignments
 from inplace_magic.source.listing import texts
 from inplace_magic.source.spots import spot_of
-from inplace_magic.source.statements import shared_defaults
+from inplace_magic.source.statements import defaults_of, shared_defaults
 from inplace_magic.source.text import nodes_in
 
 CODE = "default-argument-written"
@@ -29,16 +30,24 @@ _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 
 
 def written_for_the_next_call(story: Story) -> Iterator[Found]:
-    """Yield the writes of a default argument on top of what another call left in it."""
-    for again in written_again(story, partial(_left_out_by, story)):
-        name = story.bindings.written_path(again.call, again.tensor) or ""
-        yield Found({"line": again.call}, again.tensor, name, {"name": name, "place": again.now.place})
+    """Yield the first write of each line of a default argument on top of what another call left in it."""
+    told: set[object] = set()
+    for again in written_again(story, _of_defaults(story)):
+        line, caller = line_key(again.site), again.site.caller
+        if line not in told and caller is not None:
+            told.add(line)
+            name = story.bindings.written_path(again.call, again.tensor) or ""
+            yield Found({"line": again.call}, again.tensor, name, {"name": name, "place": caller.place})
 
 
-def _left_out_by(story: Story, call: CallEvent, site: Callsite, tensor: int) -> Callsite | None:
-    """Return who left the written argument out, and so got the default."""
-    name = story.bindings.written_path(call, tensor)
-    return site.caller if name is not None and _is_left_out(site, name) else None
+def _of_defaults(story: Story) -> Iterator[tuple[CallEvent, Mutation, Callsite | None]]:
+    """Yield the first writes of arguments that were left out, each with who left it out, and so got the default."""
+    for call, mutation, earlier in story.writes_counted:
+        site = call.callsite
+        if not earlier and site is not None and site.shared_defaults:
+            name = story.bindings.written_path(call, mutation.tensor)
+            if name is not None and _is_left_out(site, name):
+                yield call, mutation, site.caller
 
 
 def _is_left_out(site: Callsite, name: str) -> bool:
@@ -84,37 +93,15 @@ def _default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> str 
     """Return the parameter to which ``__init__`` alone binds an attribute, if its default is one object for all, and
     every text that makes an object leaves it out."""
     init = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
-    bound = list(_bindings(owner, attribute))
+    bound = [value for target, value in assignments(nodes_in(owner)) if getattr(target, "attr", None) == attribute]
     name = bound[0].id if len(bound) == 1 and isinstance(bound[0], ast.Name) else None
-    default = _defaults(init).get(name) if init is not None and name is not None else None
+    default = defaults_of(init.args).get(name) if init is not None and name is not None else None
     if init is None or name not in shared_defaults(init) or not isinstance(default, (ast.Dict, ast.List, ast.Call)):
         return None
     parameters = tuple(argument.arg for argument in (*init.args.posonlyargs, *init.args.args))
     nodes = (node for listing in texts(story.trace) for node in listing.nodes if isinstance(node, ast.Call))
     making = [each for each in nodes if (expressions.path_text(each.func) or "").rpartition(".")[2] == owner.name]
     return name if making and all(_leaves_out(call, parameters, name) for call in making) else None
-
-
-def _defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Return the defaults of a function's parameters."""
-    positional = zip(
-        reversed([*function.args.posonlyargs, *function.args.args]), reversed(function.args.defaults), strict=False
-    )
-    pairs = [*positional, *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)]
-    return {argument.arg: default for argument, default in pairs if default is not None}
-
-
-def _bindings(owner: ast.ClassDef, attribute: str) -> Iterator[ast.expr]:
-    """Yield what the methods of a class bind an attribute to; of an unpacking, the entry that goes to it."""
-    for node in nodes_in(owner):
-        if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            continue
-        value = node.value or ast.Constant(None)
-        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-            parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            in_turn = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-            values = value.elts if in_turn and isinstance(value, ast.Tuple) else [value] * len(parts)
-            yield from (v for t, v in zip(parts, values, strict=False) if getattr(t, "attr", None) == attribute)
 
 
 RULES = rules_of(

@@ -12,19 +12,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.ledger import owners_of
+from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.references.names import level_of
+from inplace_magic.hazards.references.engine import writes_of
+from inplace_magic.hazards.references.names import is_on, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import before_first_step, before_last_step
-from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
 from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.listing import LOOPS, texts
 from inplace_magic.source.spots import spot_of
 from inplace_magic.source.statements import spans
-from inplace_magic.source.variables import mentions
 
 _Key = tuple[str, str]
 
@@ -48,35 +48,33 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
     """Yields the writes of each line that another holder of the same class gets to see."""
     before: dict[tuple[object, ...], tuple[Holding, list[Holding]]] = {}
     copied: dict[tuple[int, _Key], bool] = {}
-    for call in story.in_place:
+    for call, mutation in writes_of(story.in_place):
         held = story.holdings.get(call.index, ())
-        for mutation in call.mutations if held and call.error is None else ():
-            tensor = _tensor(story, mutation, held)
-            copy = _written_through(story, call, mutation, tensor, held)
-            if tensor is None or copy is None:
-                continue
-            asked = tensor, _key(copy)
-            if asked not in copied:
-                copied[asked] = _is_copied(story, call, tensor, copy)
-            if not copied[asked]:
-                continue
-            originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
-            read = next(_reads_of(story, call, mutation, tensor, copy, originals), None)
-            if read is not None:
-                yield PastAnother(call, tensor, copy, *read)
-                continue
-            first = before.setdefault((_line(call.callsite), tensor), (copy, originals))
-            again = _of_both(originals, first[1]) if first[0].object != copy.object else None
-            if again is not None and builds_on_itself(story, call, mutation):
-                yield PastAnother(call, tensor, copy, again)
+        tensor = _tensor(story, mutation, held)
+        copy = _written_through(story, call, mutation, tensor, held) if tensor is not None else None
+        if tensor is None or copy is None:
+            continue
+        asked = tensor, _key(copy)
+        if asked not in copied:
+            copied[asked] = _is_copied(story, call, tensor, copy)
+        if not copied[asked]:
+            continue
+        originals = [h for h in held if h.object != copy.object and _key(h) == _key(copy) and h.tensor == tensor]
+        read = next(_reads_of(story, call, mutation, tensor, copy, originals), None)
+        if read is not None:
+            yield PastAnother(call, tensor, copy, *read)
+            continue
+        first = before.setdefault((*line_key(call.callsite), tensor), (copy, originals))
+        again = _of_both(originals, first[1]) if first[0].object != copy.object else None
+        if again is not None and builds_on_itself(story, call, mutation):
+            yield PastAnother(call, tensor, copy, again)
 
 
 def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | None:
     """Return the tensor that was written: a held one, or one that the written tensor is a view of."""
-    of_memory = (h.tensor for h in held if (meta := story.observations.get(h.tensor)) is not None)
-    found = [tensor for tensor in of_memory if story.observations[tensor].storage == mutation.storage]
-    meta = story.observations[found[0]] if found else None
-    return None if meta is None or meta.is_trainable or story.is_gradient(mutation) else found[0]
+    found = next((h.tensor for h in held if is_on(story, h.tensor, mutation)), None)
+    trained = found is None or story.observations[found].is_trainable or story.is_gradient(mutation)
+    return None if trained else found
 
 
 def _key(holding: Holding) -> _Key:
@@ -132,15 +130,17 @@ def _reads_of(
     until = next(later, len(story.trace.calls)) if originals else call.index
     for read in story.given_between(tensor, call.index, until):
         held = story.holdings.get(read.index, ())
+        here = [holding for holding in held if holding.level == 0]
         if not held or not read.looks_at_values or read.mutations:
             continue
         for node in _operands(read, tensor):
-            through = _through(story, read, node, tensor, held)
-            for original in originals if through is not None else ():
-                if through is not None and through.object == original.object and _lives(story, call, read, original):
+            through, again = _through(story, read, node, tensor, held), _of_both(originals, here)
+            if through is None:
+                continue
+            for original in originals:
+                if through.object == original.object and _lives(story, call, read, original):
                     yield original, read
-            again = _of_both(originals, [h for h in held if h.level == 0])
-            if through is None or again is None or through.object in (copy.object, again.object):
+            if again is None or through.object in (copy.object, again.object):
                 continue
             if _takes_a_copy(story, call, copy, again) and _takes_a_copy(story, read, through, again):
                 yield again, read
@@ -155,7 +155,7 @@ def _takes_a_copy(story: Story, call: CallEvent, copy: Holding, original: Holdin
     if spot is None or mine == others or copy.level or copy.path == mine:
         return False
     made = spot.value_of(mine)
-    return isinstance(made, ast.Call) and mentions(made, others)
+    return isinstance(made, ast.Call) and expressions.mentions(made, others)
 
 
 def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
@@ -218,7 +218,3 @@ def _lives(story: Story, call: CallEvent, read: CallEvent, original: Holding) ->
     if there.line > place.line:
         return not any(place.line <= line < there.line for line in stores)
     return not any(spans(loop, line) for loop in spot.loops for line in stores)
-
-
-def _line(site: Callsite | None) -> tuple[object, ...]:
-    return (site.cell, site.file, site.line, site.function) if site is not None else ()

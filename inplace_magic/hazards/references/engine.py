@@ -8,10 +8,10 @@ outlives a run, as a default argument does, the read is the next write that buil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Generic, NamedTuple, TypeVar
+from typing import TypeVar
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.memory.ledger import line_key
@@ -20,6 +20,8 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.places import Callsite
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ class Reference:
     """Index of the call from which on."""
     place: Callsite | None
     """Where it was taken."""
-    holder: str | None = None
-    """``top``, ``kept["pre"]``; None where it has no name, or the name is not known."""
+    holder: str = ""
+    """``top``, ``kept["pre"]``; empty where it has no name, or the name is not known."""
     region: Region | None = None
     """Its elements; None: all of the memory, or unknown ones."""
     until: int | None = None
@@ -61,18 +63,24 @@ def began_as_a_buffer(story: Story, storage: int | None) -> bool:
     return maker is not None and maker.does("buffer")
 
 
-def writes_of(calls: Iterable[CallEvent], told: Set[object]) -> Iterator[tuple[CallEvent, Mutation]]:
-    """Yield what calls wrote that came to their end, but for lines of which enough is known.
-
-    Args:
-        calls: the calls.
-        told: the lines, by their :func:`line_key`; it may grow meanwhile.
-    """
+def writes_of(calls: Iterable[CallEvent]) -> Iterator[tuple[CallEvent, Mutation]]:
+    """Yield what calls wrote that have a place and came to their end."""
     for call in calls:
         if call.callsite is not None and call.error is None:
-            for mutation in call.mutations:
-                if line_key(call.callsite) not in told:
-                    yield call, mutation
+            yield from ((call, mutation) for mutation in call.mutations)
+
+
+def first_of_each_line(
+    calls: Iterable[CallEvent], find: Callable[[CallEvent, Mutation], Made | None]
+) -> Iterator[Made]:
+    """Yield for each line what is found of the first of its writes of which anything is found."""
+    told: set[object] = set()
+    for call, mutation in writes_of(calls):
+        line = line_key(call.callsite)
+        found = find(call, mutation) if line not in told else None
+        if found is not None:
+            told.add(line)
+            yield found
 
 
 def gone_stale(
@@ -107,68 +115,41 @@ def gone_stale(
                 break
 
 
-Holder = TypeVar("Holder")
-
-
 @dataclass(frozen=True, slots=True)
-class Again(Generic[Holder]):
-    """A line has written one tensor for a second holder, on top of what it had left for the first."""
+class Again:
+    """A line has written some elements for a second holder, on top of what it had left for the first."""
 
     call: CallEvent
     site: Callsite
     tensor: int
-    before: Holder
-    now: Holder
+    before: Callsite
+    """Where it wrote them for the first one."""
 
 
-def written_again(story: Story, holder: Callable[[CallEvent, Callsite, int], Holder | None]) -> Iterator[Again[Holder]]:
-    """Yields one for each line in a function whose writes build on the old values.
+def written_again(story: Story, writes: Iterable[tuple[CallEvent, Mutation, Hashable]]) -> Iterator[Again]:
+    """Yield one for each place and the elements that it writes, where that builds on the old values.
 
     Args:
         story: the trace.
-        holder: for whom a line writes a tensor, as an object or a caller; None where that does not count.
+        writes: what calls wrote, each with for whom, such as an object or a caller.
     """
-    first: dict[tuple[object, ...], Holder] = {}
+    first: dict[tuple[object, ...], tuple[Hashable, Callsite]] = {}
     told: set[tuple[object, ...]] = set()
-    for call, mutation, earlier in story.writes_counted:
-        site = call.callsite
-        if earlier or site is None or site.caller is None:
-            continue  # most writes of a loop end here
-        line = line_key(site)
-        if line in told:
+    for call, mutation, holder in writes:
+        site, elements = call.callsite, _elements(call, mutation)
+        if site is None or (site, *elements) in told or not builds_on_itself(story, call, mutation):
             continue
-        now = holder(call, site, mutation.tensor) if builds_on_itself(story, call, mutation) else None
-        before = first.setdefault((*line, *_elements(call, mutation)), now) if now is not None else None
-        if now is not None and before is not None and before != now:
-            told.add(line)
-            yield Again(call, site, mutation.tensor, before, now)
+        before, place = first.setdefault((*line_key(site), *elements), (holder, site))
+        if before != holder:
+            told.add((site, *elements))
+            yield Again(call, site, mutation.tensor, place)
 
 
-class ForObject(NamedTuple):
-    """Whose method wrote, and who called it."""
-
-    object: int
-    """By a serial number of its own."""
-    caller: Callsite | None
-
-
-def written_for_two(story: Story) -> Iterator[Again[ForObject]]:
-    """Yield one for each place in a method, and each tensor that it writes for one object on top of what it has left
-    for another one."""
-    first: dict[tuple[object, ...], ForObject] = {}
-    told: set[tuple[Callsite, int]] = set()
-    for entry in story.trace.methods:
-        call = story.calls.get(entry.call)
-        site = call.callsite if call is not None else None
-        if call is None or site is None or call.error is not None:
-            continue
-        for mutation in call.mutations if all(builds_on_itself(story, call, each) for each in call.mutations) else ():
-            now = ForObject(entry.object, site.caller)
-            before = first.setdefault((*line_key(site), mutation.tensor), now)
-            again = before.object != now.object and (site, mutation.tensor) not in told
-            if again and not is_there_to_be_written(story, mutation):
-                told.add((site, mutation.tensor))
-                yield Again(call, site, mutation.tensor, before, now)
+def written_for_two(story: Story) -> Iterator[Again]:
+    """Yield what a method writes for one object on top of what it has left for another one."""
+    known = ((story.calls[entry.call], entry.object) for entry in story.trace.methods if entry.call in story.calls)
+    writes = ((call, mutation, of) for call, of in known if call.error is None for mutation in call.mutations)
+    return written_again(story, (write for write in writes if not is_there_to_be_written(story, write[1])))
 
 
 def _elements(call: CallEvent, mutation: Mutation) -> tuple[object, ...]:

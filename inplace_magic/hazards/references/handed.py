@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import takewhile
 
 from inplace_magic.analysis.accesses import Write
@@ -98,16 +97,13 @@ def is_given_back(handed: Handed) -> bool:
     returned = (("return", handed.parameter) == (a.target, a.source) for a in story.aliases.beside(handed.inside))
     if any(returned) or _is_returned_by_the_write(handed):
         return True
-    names = {name for tensor in tensors for name in story.names.get(tensor, ())}
-    for target in caller.targets or ():
-        if target is None:
-            continue
-        if any(name == target or name.startswith((f"{target}.", f"{target}[")) for name in names):
-            return True
-        held = story.bindings.bound_last(caller.function, target, handed.last + 2)
-        if held is not None and held[1] in tensors:
-            return True
-    return False
+    targets = [target for target in caller.targets or () if target is not None]
+    held = (story.bindings.bound_last(caller.function, target, handed.last + 2) for target in targets)
+    if any(bound is not None and bound[1] in tensors for bound in held):
+        return True
+    inside = tuple(start for target in targets for start in (f"{target}.", f"{target}["))
+    names = (name for tensor in tensors for name in story.names.get(tensor, ()))
+    return any(name in targets or name.startswith(inside) for name in names)
 
 
 def _is_returned_by_the_write(handed: Handed) -> bool:
@@ -134,13 +130,7 @@ def argument_of(handed: Handed) -> str | None:
 
 def is_called_alone(caller: Callsite) -> bool:
     """True if the function was called as a statement of its own."""
-    return _is_all_of(caller.expression, caller.statement)
-
-
-@lru_cache(maxsize=1024)
-def _is_all_of(expression: str, statement: str) -> bool:
-    called, whole = expressions.parse(expression), expressions.parse(statement)
-    return isinstance(whole, ast.expr) and called is not None and ast.dump(whole) == ast.dump(called)
+    return bool(caller.expression) and caller.expression == caller.statement
 
 
 def is_measured(handed: Handed) -> bool:

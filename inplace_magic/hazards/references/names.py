@@ -137,7 +137,7 @@ def hands_out_another_name(owned: Owned) -> bool:
         return owned.path not in site.bound
     whole = expressions.parse(site.statement)
     uses_it = isinstance(whole, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Call))  # `outs.append(f(x))`
-    return whole is not None and uses_it and ast.dump(whole) != ast.dump(node)
+    return uses_it and site.statement != site.expression
 
 
 def name_given_by_the_write(owned: Owned) -> str | None:

@@ -20,7 +20,8 @@ def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     is assigned was computed from the very memory in the same run of the function. What ``out=x`` takes does where `x`
     is an argument as well.
     """
-    if _goes_to_out(call):
+    site = call.callsite
+    if site is not None and site.direct and expressions.keyword(site.expression, "out") is not None:
         return sum(meta.storage == mutation.storage for meta in call.inputs) > 1
     if not call.does("repeatable"):
         return True
@@ -31,11 +32,6 @@ def builds_on_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:
         for made in _made_for(story, call, mutation)
         for given in made.inputs
     )
-
-
-def _goes_to_out(call: CallEvent) -> bool:
-    site = call.callsite
-    return site is not None and site.direct and expressions.keyword(site.expression, "out") is not None
 
 
 def comes_from_itself(story: Story, call: CallEvent, mutation: Mutation) -> bool:

@@ -17,6 +17,7 @@ from inplace_magic.source import expressions
 from inplace_magic.source.chains import argument_for, level, paths_in, paths_read
 from inplace_magic.source.expressions import operands_given
 from inplace_magic.source.spots import spot_of
+from inplace_magic.source.statements import spans
 from inplace_magic.source.vocabulary import WITHOUT_VALUES
 
 Names = Mapping[str, AliasStatement | None]
@@ -96,9 +97,8 @@ def _is_in_the_next_pass(story: Story, at: Callsite, owned: Owned, names: Names)
     if not given or at.caller != owned.site.caller or owned.site.function == "<module>":
         return False
     spot = spot_of(story.trace, owned.site)
-    spans = ((loop.lineno, loop.end_lineno or 0) for loop in (spot.loops if spot is not None else ()))
-    around = next(((first, last) for first, last in spans if first <= at.line <= last), None)
-    return around is not None and not any(around[0] <= line <= around[1] for line in given)
+    around = next((loop for loop in (spot.loops if spot is not None else ()) if spans(loop, at.line)), None)
+    return around is not None and not any(spans(around, line) for line in given)
 
 
 def _is_in_the_next_run(story: Story, at: Callsite, owned: Owned, names: Names) -> bool:

@@ -18,6 +18,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.names import Holding
 from inplace_magic.record.paths import (
     before_first_step,
@@ -33,7 +34,6 @@ from inplace_magic.source.chains import paths_in
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.listing import listing_of
 from inplace_magic.source.spots import Spot, spot_of
-from inplace_magic.source.variables import mentions, variables_read
 
 Two = tuple[str, str]
 """Two slots that are one tensor."""
@@ -48,10 +48,7 @@ def several_at_the_end(story: Story, tensor: int) -> dict[str, list[str]]:
     """Return the slots that hold a tensor, or an object around it, by the list or dict that has several of them:
     ``log["lr"]`` may have one at ``log["lr"][0]`` and ``log["lr"][3]``, and `clouds` at ``clouds[0].pos`` and
     ``clouds[1].pos``."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name in story.names.get(tensor, ()):
-        for entry in entries_in(name):
-            found.setdefault(entry, []).append(name)
+    found = grouped((entry, name) for name in story.names.get(tensor, ()) for entry in entries_in(name))
     return {container: slots for (container, _below), slots in found.items() if container and len(slots) > 1}
 
 
@@ -118,10 +115,7 @@ def slots_at_the_write(story: Story, call: CallEvent, mutation: Mutation) -> Two
 def _several(held: list[Holding]) -> Iterator[tuple[str, list[Holding]]]:
     """Yield (container, slots) for what holds one tensor, or one object around it, more than once: ``states`` with
     ``states[0][1]`` and ``states[2][1]``. What holds several objects around it is left out: they may have got it."""
-    found: dict[tuple[int, str, str], list[Holding]] = {}
-    for holding in held:
-        for container, below in entries_in(holding.path):
-            found.setdefault((holding.tensor, container, below), []).append(holding)
+    found = grouped(((holding.tensor, *entry), holding) for holding in held for entry in entries_in(holding.path))
     for (_tensor, container, _below), slots in found.items():
         one_object = is_entry(slots[0].path) or len({slot.object for slot in slots}) == 1
         if one_object and len({slot.path for slot in slots}) > 1:
@@ -148,7 +142,7 @@ def _is_gone_through(
         return False
     spot, root = spot_of(story.trace, owned.site), before_first_step(owned.path)[0]
     for loop in spot.loops if spot is not None else ():
-        if not isinstance(loop, ast.While) and mentions(loop.target, root):
+        if not isinstance(loop, ast.While) and expressions.mentions(loop.target, root):
             over = (path_text(node) for node in ast.walk(loop.iter) if isinstance(node, ast.expr))
             return container in over
     return False
@@ -189,14 +183,11 @@ def is_filed_elsewhere(story: Story, tensor: int, write: CallEvent | None) -> bo
     held = [h for h in story.holdings.get(first.index, ()) if h.tensor == tensor] if first is not None else []
     held = [holding for holding in held if is_entry(holding.path)]
     at_the_end = Counter(before_first_step(name)[0] for name in story.names.get(tensor, ()) if is_entry(name))
-    for root in {before_first_step(holding.path)[0] for holding in held}:
-        inside = [holding for holding in held if before_first_step(holding.path)[0] == root]
-        objects = {holding.object for holding in inside}
-        if len({holding.path for holding in inside}) < 2:
-            continue
-        in_sight = any(holding.object not in objects for holding in held)
-        others = at_the_end.keys() - {before_first_step(holding.path)[0] for holding in held}
-        if in_sight or any(at_the_end[other] == 1 for other in others):
+    roots = grouped((before_first_step(holding.path)[0], holding) for holding in held)
+    has_a_place = any(at_the_end[other] == 1 for other in at_the_end.keys() - roots.keys())
+    for inside in roots.values():
+        objects, paths = {holding.object for holding in inside}, {holding.path for holding in inside}
+        if len(paths) > 1 and (has_a_place or any(holding.object not in objects for holding in held)):
             return True
     return False
 
@@ -228,7 +219,7 @@ def _parts_read_at(story: Story, place: Callsite) -> Iterator[ast.AST]:
     spot = Spot(listing, statement)
     for part in (*(loop.iter for loop in spot.loops if not isinstance(loop, ast.While)), *read_parts(statement)):
         yield part
-        for value in map(spot.value_of, variables_read(part)):
+        for value in map(spot.value_of, expressions.variables_read(part)):
             only_counted = isinstance(value, ast.Call) and names(value.func, "len")
             if value is not None and not only_counted:
                 yield value

@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, permutations
+from itertools import pairwise, permutations
 
 from inplace_magic.analysis.overlap import region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.of_origin import copied, deep_copied
+from inplace_magic.hazards.fixes.of_origin import deep_copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
-from inplace_magic.record.autograd import Registration
 from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.paths import before_first_step
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -27,16 +27,6 @@ CODE = "copy-shares-parameters"
 _SHALLOW = ("copy.copy", "copy")
 
 _Write = tuple[CallEvent, Mutation]
-
-
-@dataclass(frozen=True)
-class _Moved:
-    """A network that was to stand still, moved by a write of the other's parameters, and run after that."""
-
-    still: str
-    moving: str
-    write: _Write
-    read: CallEvent
 
 
 @dataclass(eq=False)
@@ -55,16 +45,20 @@ class _Way:
 
 def moved_along(story: Story) -> Iterator[Found]:
     """Yield the writes that moved a network which was to stand still."""
-    for moved in chain(_called_by_two_names(story), _given_the_memory(story)):
-        call, mutation = moved.write
-        words = {"moving": moved.moving, "still": moved.still}
-        yield Found({"line": call, "read": moved.read}, mutation.tensor, words=words)
+    yield from _called_by_two_names(story)
+    yield from _given_the_memory(story)
+
+
+def _moved(still: str, moving: str, write: _Write, read: CallEvent) -> Found:
+    """Return what is found of a network that a write of the other's parameters moved, and that was run after that."""
+    call, mutation = write
+    return Found({"line": call, "read": read}, mutation.tensor, words={"moving": moving, "still": still})
 
 
 def two_parameters(story: Story) -> Iterator[Found]:
     """Yield the last write of memory that two parameters share and both wrote."""
     for memory in _shared_memories(story):
-        writes = [last for tensor in memory if (last := _last_write(story, tensor)) is not None]
+        writes = [known[-1] for tensor in memory if (known := _writes(story, tensor))]
         if len(writes) > 1:
             call, mutation = max(writes, key=lambda write: write[0].index)
             second = next(m for _call, m in writes if m.tensor != mutation.tensor)
@@ -75,12 +69,14 @@ def two_parameters(story: Story) -> Iterator[Found]:
 def given_to_both(story: Story) -> Iterator[Found]:
     """Yield the lines that gave a shallow copy of a module another parameter, and so the original."""
     for entry in story.trace.registrations:
-        if entry.shared and entry.replaced is not None and _is_read(story, entry):
+        reads = story.given_to.get(entry.tensor, ()) if entry.tensor is not None else ()
+        is_run = any(call.index >= entry.call and call.modules for call in reads)
+        if entry.shared and entry.replaced is not None and is_run:
             variable = story.bindings.name(entry.tensor) if entry.tensor is not None else None
             yield Found({"line": entry}, entry.tensor, variable, {"name": entry.name})
 
 
-def _called_by_two_names(story: Story) -> Iterator[_Moved]:
+def _called_by_two_names(story: Story) -> Iterator[Found]:
     """Yield the networks that one function ran by two names, through only one of which a backward went: by the other
     one it was held against itself, or that is a copy by the text."""
     for ways in _ways(story):
@@ -101,26 +97,24 @@ def _called_by_two_names(story: Story) -> Iterator[_Moved]:
                 writes = [write for write in writes if _is_below_the_copy(story, still, moving, write[0])]
             both = next(((write, read) for read in runs for write in writes if write[0].index < read.index), None)
             if both is not None:
-                yield _Moved(still.path, moving.path, *both)
+                yield _moved(still.path, moving.path, *both)
 
 
 def _ways(story: Story) -> Iterator[list[_Way]]:
     """Yield the ways of each run of a function that called several networks."""
     found: dict[object, dict[str, _Way]] = {}
     known: dict[int, list[_Way]] = {}  # by `id` of the place, of which a loop has few
+    for key, site in story.sites.items():
+        for place, path in () if site in story.stepping else _networks_called(site):
+            run = found.setdefault((place.whose, place.caller), {})
+            known.setdefault(key, []).append(run.setdefault(path, _Way(path, place)))
     for call in story.trace.calls:
-        site = call.callsite
-        if site is None or not call.modules or known.get(id(site)) == [] or not _parameters_of(call):
-            continue
-        ways = known.get(id(site))
-        if ways is None:
-            ways = known[id(site)] = []
-            for place, path in () if site in story.stepping else _networks_called(site):
-                run = found.setdefault((place.whose, place.caller), {})
-                ways.append(run.setdefault(path, _Way(path, place)))
-        for way in ways:
+        ways = known.get(id(call.callsite), ())
+        for way in ways if ways and call.modules and _parameters_of(call) else ():
             way.runs.append(call)
-    yield from (list(ways.values()) for ways in found.values() if len(ways) > 1)
+    for run in found.values():
+        if len(used := [way for way in run.values() if way.runs]) > 1:
+            yield used
 
 
 def _networks_called(site: Callsite) -> Iterator[tuple[Callsite, str]]:
@@ -182,21 +176,20 @@ def _alias_of(listing: Listing, still: str) -> tuple[ast.Assign, ast.expr, ast.e
     return None
 
 
-def _given_the_memory(story: Story) -> Iterator[_Moved]:
+def _given_the_memory(story: Story) -> Iterator[Found]:
     """Yield the networks that have parameters of their own, in the memory of another network's which are moved: no
     backward fills them and nobody writes them there."""
     for memory in _shared_memories(story):
         for one, other in permutations(memory, 2):
-            storage, since = story.observations[one].storage, _given_at(story, one)
+            since = _given_at(story, one)
             if story.came_to_leaf(one) or any(call.index > since for call, _m in story.writes_to_tensor.get(one, ())):
                 continue
-            writes = [entry for entry in story.writes_to_tensor.get(other, ()) if entry[1].storage == storage]
-            write = next((entry for entry in writes if entry[0].index > since), None)
+            write = next((entry for entry in _writes(story, other) if entry[0].index > since), None)
             runs = (read for read in story.given_to.get(one, ()) if read.modules)
             read = next((read for read in runs if write is not None and read.index > write[0].index), None)
             if write is not None and read is not None:
                 still, moving = (before_first_step(story.names[each][0])[0] for each in (one, other))
-                yield _Moved(still, moving, write, read)
+                yield _moved(still, moving, write, read)
 
 
 def _given_at(story: Story, tensor: int) -> int:
@@ -209,25 +202,16 @@ def _given_at(story: Story, tensor: int) -> int:
 
 def _shared_memories(story: Story) -> Iterator[list[int]]:
     """Yield the parameters that lie on the same elements, where there are several."""
-    found: dict[object, list[int]] = {}
-    for tensor in story.names:
-        meta = story.observations.get(tensor)
-        if meta is not None and meta.is_trainable and meta.storage is not None:
-            found.setdefault((meta.storage, region_of(meta)), []).append(tensor)
+    metas = (story.observations.get(tensor) for tensor in story.names)
+    leaves = (meta for meta in metas if meta is not None and meta.is_trainable and meta.storage is not None)
+    found = grouped(((meta.storage, region_of(meta)), meta.tensor) for meta in leaves)
     yield from (tensors for tensors in found.values() if len(tensors) > 1)
 
 
-def _last_write(story: Story, tensor: int) -> _Write | None:
-    """Return the last write of a parameter while it lay in its memory."""
+def _writes(story: Story, tensor: int) -> list[_Write]:
+    """Return the writes of a parameter while it lay in its memory."""
     storage = story.observations[tensor].storage
-    writes = [entry for entry in story.writes_to_tensor.get(tensor, ()) if entry[1].storage == storage]
-    return writes[-1] if writes else None
-
-
-def _is_read(story: Story, entry: Registration) -> bool:
-    """True if a call reads what a shallow copy was given, and so what its original has."""
-    reads = story.given_to.get(entry.tensor, ()) if entry.tensor is not None else ()
-    return any(call.index >= entry.call and call.modules for call in reads)
+    return [entry for entry in story.writes_to_tensor.get(tensor, ()) if entry[1].storage == storage]
 
 
 def data_copied(write: Written) -> Fix | None:
@@ -239,7 +223,7 @@ def data_copied(write: Written) -> Fix | None:
     statement = listing.statement_at(shared) if shared is not None and listing.whole else None
     if not isinstance(statement, ast.Assign) or expressions.path_text(statement.value) is None:
         return None
-    return copied(write, listing, statement.value)
+    return write.copied(statement.value)
 
 
 def deeply_copied(write: Written) -> Fix | None:
@@ -251,7 +235,7 @@ def deeply_copied(write: Written) -> Fix | None:
         still = f"self.{path.rpartition('.')[2]}" if path is not None and "." in path else path
         found = _alias_of(listing, still) if still is not None else None
         if found is not None:
-            return deep_copied(write, listing, *found)
+            return deep_copied(write, listing, *found[1:])
     return None
 
 

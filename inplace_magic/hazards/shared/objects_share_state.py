@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.new_tensor import slot_bound_anew
@@ -20,25 +21,22 @@ CODE = "objects-share-state"
 OF_A_CLASS = "class-attribute-written"
 
 
-def of_two_objects(story: Story) -> Iterator[Found]:
-    """Yield the writes of a tensor of two objects; not where it is one of the class."""
-    return (found for found, of_class in story.once(_by_line) if not of_class)
-
-
-def of_the_class(story: Story) -> Iterator[Found]:
-    """Yield the writes of a tensor of the class for one object after another."""
-    return (found for found, of_class in story.once(_by_line) if of_class)
+def found_of(story: Story, *, of_class: bool) -> Iterator[Found]:
+    """Yield the writes of a tensor of two objects, where that is one of their class or where it is not."""
+    return (found for found, is_of_class in story.once(_by_line) if is_of_class == of_class)
 
 
 def _by_line(story: Story) -> list[tuple[Found, bool]]:
     """Return what is found of each line that writes a tensor of two objects, and whether that is one of the class."""
     found: dict[Callsite | None, tuple[Found, bool] | None] = {}
+    # Objects to which somebody handed a tensor, as ``copy.total = meter.total`` does, may be meant to share it.
+    handed = {alias.target.partition(".")[2] for alias in story.aliases.statements}
     for again in written_for_two(story):
         call, site, tensor = again.call, again.site, again.tensor
-        if site in found or not _is_its_own(story, call, site, tensor):
+        if site in found or _attribute(story, call, tensor, site) in (None, *handed):
             continue
         of_class = _of_the_class(story, call, tensor, site)
-        in_turn = _object_of(again.before.caller) == _object_of(again.now.caller)
+        in_turn = _object_of(again.before.caller) == _object_of(site.caller)
         path = story.bindings.written_path(call, tensor) or ""
         if of_class is not None and _keeps_both(story, site):
             found[site] = None
@@ -81,14 +79,6 @@ def _attribute(story: Story, call: CallEvent, tensor: int, site: Callsite) -> st
     owner, _dot, attribute = (story.bindings.written_path(call, tensor) or "").partition(".")
     plain = owner in site.parameters[:1] and attribute and "." not in attribute and "[" not in attribute
     return attribute if plain else None
-
-
-def _is_its_own(story: Story, call: CallEvent, site: Callsite, tensor: int) -> bool:
-    """True if a written tensor is an attribute that nobody handed to the object, as ``self.total = total`` and
-    ``copy.total = meter.total`` do: objects that share such a one may be meant to."""
-    attribute = _attribute(story, call, tensor, site)
-    given = (alias.target.partition(".")[2] for alias in story.aliases.statements)
-    return attribute is not None and attribute not in given
 
 
 def _past_another(story: Story, past: PastAnother) -> Found:
@@ -141,7 +131,7 @@ RULES = rules_of(
     Row(
         CODE,
         "warning",
-        of_two_objects,
+        partial(found_of, of_class=False),
         message=N_(
             "{line} writes `{path}` of one object over what it wrote for another: both hold the same tensor. PyTorch "
             "gives no error."
@@ -152,7 +142,7 @@ RULES = rules_of(
     Row(
         OF_A_CLASS,
         "warning",
-        of_the_class,
+        partial(found_of, of_class=True),
         message=N_(
             "{line} writes `{path}` of one object over what it wrote for another: both times the tensor is `{shared}`, "
             "made in the class body, one for all objects. PyTorch gives no error."

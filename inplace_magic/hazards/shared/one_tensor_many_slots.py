@@ -25,7 +25,8 @@ from inplace_magic.hazards.references.slots import (
 )
 from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent, Mutation, Region
+from inplace_magic.record.events import CallEvent, Mutation
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.paths import before_last_step, is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -83,9 +84,7 @@ def _slots_written(story: Story, call: CallEvent, mutation: Mutation, *, first: 
 def _gathered(story: Story, call: CallEvent) -> Iterator[tuple[Write, int, int]]:
     """(write between the times at which one memory was put into the list that is stacked, a tensor on it, how often it
     is there)."""
-    alike: dict[tuple[int | None, Region | None], list[int]] = {}
-    for meta in call.inputs:
-        alike.setdefault((meta.storage, region_of(meta)), []).append(meta.tensor)
+    alike = grouped(((meta.storage, region_of(meta)), meta.tensor) for meta in call.inputs)
     for (storage, region), tensors in alike.items():
         if len(tensors) > 1:
             tensor, times = Counter(tensors).most_common(1)[0]

@@ -23,8 +23,8 @@ from inplace_magic.analysis.overlap import may_meet, reach_of_write
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.engine import is_there_to_be_written, writes_of
 from inplace_magic.hazards.references.names import is_on, is_said_to_be_one, level_of
 from inplace_magic.hazards.references.origins import builds_on_itself
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
@@ -32,10 +32,9 @@ from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Mutation, Region
 from inplace_magic.record.paths import before_last_step
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import parse
+from inplace_magic.source.expressions import parse, variables_in
 from inplace_magic.source.listing import Listing
 from inplace_magic.source.spots import Spot, spot_of
-from inplace_magic.source.variables import variables_in
 
 CODE = "written-as-two"
 
@@ -106,28 +105,22 @@ def written_by_both(story: Story) -> Iterator[Found]:
     pairs: dict[Hashable, _Pair] = {}
     reported: set[Hashable] = set()
     asked: Counter[Hashable] = Counter()
-    for call in story.in_place:
-        for mutation in call.mutations if call.error is None and call.callsite is not None else ():
-            asked[call.callsite, mutation.storage] += 1
-            if asked[call.callsite, mutation.storage] > _MOST or not _may_be_a_state(story, mutation):
-                continue
-            for owned in owners_of(story, call, mutation):
-                for key, mine, theirs in _places(story, call, mutation, owned):
-                    pair = pairs.setdefault(key, _Pair())
-                    before = _built_on(story, pair, call, mutation, mine, theirs, owned.path)
-                    if before is not None and key not in reported:
-                        reported.add(key)
-                        earlier, one = before
-                        made = story.bindings.made_at.get(mutation.tensor)
-                        calls: dict[str, Event | None] = {"line": call, "first": earlier, "made": made}
-                        variable = story.bindings.written_name(call, mutation.tensor) or owned.path
-                        yield Found(calls, mutation.tensor, variable, {"one": one, "other": owned.path})
-
-
-def _may_be_a_state(story: Story, mutation: Mutation) -> bool:
-    if mutation.tensor not in story.observations or mutation.storage is None:
-        return False
-    return mutation.storage not in story.trained_memories and not story.is_gradient(mutation)
+    for call, mutation in writes_of(story.in_place):
+        asked[call.callsite, mutation.storage] += 1
+        trained = mutation.storage is None or mutation.storage in story.trained_memories
+        if asked[call.callsite, mutation.storage] > _MOST or trained or is_there_to_be_written(story, mutation):
+            continue
+        for owned in owners_of(story, call, mutation):
+            for key, mine, theirs in _places(story, call, mutation, owned):
+                pair = pairs.setdefault(key, _Pair())
+                before = _built_on(story, pair, call, mutation, mine, theirs, owned.path)
+                if before is not None and key not in reported:
+                    reported.add(key)
+                    earlier, one = before
+                    made = story.bindings.made_at.get(mutation.tensor)
+                    calls: dict[str, Event | None] = {"line": call, "first": earlier, "made": made}
+                    variable = story.bindings.written_name(call, mutation.tensor) or owned.path
+                    yield Found(calls, mutation.tensor, variable, {"one": one, "other": owned.path})
 
 
 def _built_on(
@@ -155,13 +148,13 @@ def _places(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> 
         yield (site.whose, mutation.storage, pair), owned.path, other
     level, node = level_of(call.callsite, site), parse(owned.path)
     held = [h for h in story.holdings.get(call.index, ()) if h.level == level and is_on(story, h.tensor, mutation)]
-    spot = spot_of(story.trace, site) if len(held) > 1 and isinstance(node, ast.expr) else None
-    way = spot.way_to(node) if spot is not None and isinstance(node, ast.expr) else ("", "")
-    mine = next((h for h in held if way[1] and before_last_step(h.path) == way), None)
-    for holding in held if mine is not None else ():
-        step, other = way[1], before_last_step(holding.path)[1]
-        same = mine is not None and (holding.object, holding.tensor) == (mine.object, mine.tensor)
-        if same and other != step and not is_said_to_be_one(story, step, other):
+    spot = spot_of(story.trace, site) if len(held) > 1 else None
+    owner, step = spot.way_to(node) if spot is not None and isinstance(node, ast.expr) else ("", "")
+    mine = {(h.object, h.tensor) for h in held if step and before_last_step(h.path) == (owner, step)}
+    for holding in held:
+        other = before_last_step(holding.path)[1]
+        same = (holding.object, holding.tensor) in mine and other != step
+        if same and not is_said_to_be_one(story, step, other):
             yield (holding.object, mutation.storage, frozenset((step, other))), step, other
 
 
@@ -232,7 +225,7 @@ def memory_copied(write: Written) -> Fix | None:
     node, call = write.statement, write.call
     if call is None or not call.does("takes memory") or not isinstance(node, ast.Assign):
         return None
-    return copied(write, write.listing, node.value)
+    return write.copied(node.value)
 
 
 RULES = rules_of(

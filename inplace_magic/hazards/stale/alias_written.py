@@ -6,14 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from inplace_magic.analysis.ledger import Owned, owners_of
-from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.overlap import copies_onto_itself
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.clone import at_the_second_name
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import began_as_a_buffer, is_there_to_be_written, writes_of
+from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line, is_there_to_be_written
 from inplace_magic.hazards.references.names import (
     are_given_at_once,
     are_taken_for_two,
@@ -48,14 +47,14 @@ CODE = "alias-written"
 def alias_written(story: Story) -> Iterator[Found]:
     """Yield the first write of each line that another one takes for none: it reads the tensor by an older name.
     ``x.mul_(2).add_(1)`` is one mistake."""
-    told: set[object] = set()
-    for call, mutation in writes_of(story.writing, told):
+
+    def find(call: CallEvent, mutation: Mutation) -> Found | None:
         written = call.kind == "in-place" or call.does("turns") or _is_reshaped(call)
-        if written and not copies_onto_itself(call):
-            found = _both_handed_out(story, call, mutation) or _read_by_an_owner(story, call, mutation)
-            if found is not None:
-                told.add(line_key(call.callsite))
-                yield found
+        if not written or copies_onto_itself(call):
+            return None
+        return _both_handed_out(story, call, mutation) or _read_by_an_owner(story, call, mutation)
+
+    return first_of_each_line(story.writing, find)
 
 
 def _both_handed_out(story: Story, call: CallEvent, mutation: Mutation) -> Found | None:
@@ -105,13 +104,11 @@ def _names(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> d
     """Return the names by which a function takes the tensor for the old one: its second names, of a buffer only those
     that it takes for another tensor; and the written name itself, where the write gave back what looks new."""
     buffer = began_as_a_buffer(story, mutation.storage)
-    aliases = [
-        (name, alias)
+    names: dict[str, AliasStatement | None] = {
+        name: alias
         for name, alias in second_names(story, owned, mutation).items()
         if not stands_for_another(story, owned, call, mutation, name, alias)
-    ]
-    names: dict[str, AliasStatement | None] = {
-        name: alias for name, alias in aliases if not buffer or are_taken_for_two(story, alias, mutation)
+        and (not buffer or are_taken_for_two(story, alias, mutation))
     }
     # `x.unsqueeze_(1)` says itself what it does; of what a function did to its argument, see `argument-written`.
     here = (owned.site == call.callsite) != _is_reshaped(call)

@@ -9,7 +9,8 @@ values as well.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.overlap import region_of
@@ -19,11 +20,12 @@ from inplace_magic.hazards.fixes.of_origin import array_copied
 from inplace_magic.hazards.references.slots import names, read_parts
 from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent, Region
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
-from inplace_magic.source.listing import FUNCTIONS, LOOPS, Listing
+from inplace_magic.source.expressions import assignments
+from inplace_magic.source.listing import FUNCTIONS, LOOPS
 from inplace_magic.source.spots import Spot, spot_of
 
 _FIRST = 20
@@ -35,15 +37,12 @@ def subtracted(story: Story, taken: dict[int | None, list[CallEvent]]) -> Iterat
     ``before = x.numpy(); x += 1; after = x.numpy(); after - before``."""
     for calls in taken.values():
         for place, older in enumerate(calls[:_FIRST]):
-            pairs = ((_pair(story, older, newer), newer) for newer in calls[place + 1 : _FIRST])
-            name, newer = next((pair for pair in pairs if pair[0] is not None), (None, None))
-            write = _written_between(story, older, newer.index) if newer is not None else None
-            if name is not None and write is not None:
-                yield _found(story, older, write, name)
+            pairs = (_difference(story, older, newer) for newer in calls[place + 1 : _FIRST])
+            yield from islice((found for found in pairs if found is not None), 1)
 
 
-def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
-    """Return the name of the older array, where its difference from the newer one is taken."""
+def _difference(story: Story, older: CallEvent, newer: CallEvent) -> Found | None:
+    """Return what is found of two arrays of which the difference is taken."""
     region, wrote = region_of(older.inputs[0]), _written_between(story, older, newer.index)
     first, second = _bound(older), _bound(newer)
     if wrote is None or first is None or second is None or region is None or region != region_of(newer.inputs[0]):
@@ -52,7 +51,8 @@ def _pair(story: Story, older: CallEvent, newer: CallEvent) -> str | None:
     spot, kept = spot_of(story.trace, later), spot_of(story.trace, site)
     if name == other or spot is None or kept is None or not later.same_run(site):
         return None
-    return name if _subtracts(spot, {name, other}) and not _bound_anew(kept, name) else None
+    differ = _subtracts(spot, {name, other}) and not _bound_anew(kept, name)
+    return _found(story, older, wrote, name) if differ else None
 
 
 def _bound(call: CallEvent) -> tuple[Callsite, str] | None:
@@ -77,13 +77,9 @@ def _subtracts(spot: Spot, both: set[str]) -> bool:
 
 def _bound_anew(spot: Spot, name: str) -> bool:
     """True if the older name got something else, as in ``before = before.copy()``."""
-    return any(
-        expressions.path_text(part) == name
-        for node in ast.walk(spot.scope)
-        if node is not spot.statement and isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For))
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        for part in ast.walk(target)
-    )
+    stored = (node for node in ast.walk(spot.scope) if isinstance(getattr(node, "ctx", None), ast.Store))
+    parts = [part for node in stored if not isinstance(node, (ast.Tuple, ast.List)) for part in ast.walk(node)]
+    return sum(expressions.path_text(part) == name for part in parts) > 1
 
 
 CODE = "array-shares-memory"
@@ -124,18 +120,8 @@ def _kept_in(spot: Spot, site: Callsite | None) -> str | None:
     if not isinstance(target, ast.Subscript) or isinstance(target.slice, ast.Constant):
         return None  # `latest["w"] = …` is there to show the last values
     name = expressions.path_text(target.value)
-    return name if name is not None and any(_is_a_container(value) for value in _given(spot.listing, name)) else None
-
-
-def _given(listing: Listing, path: str) -> Iterator[ast.expr]:
-    """Yield what assignments of the text give a name or an attribute."""
-    for node in listing.nodes:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                pairs: Iterable[tuple[ast.expr, ast.expr]] = [(target, node.value)]
-                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    pairs = zip(target.elts, node.value.elts, strict=False)
-                yield from (value for each, value in pairs if expressions.path_text(each) == path)
+    given = (value for each, value in assignments(spot.listing.nodes) if expressions.path_text(each) == name)
+    return name if name is not None and any(map(_is_a_container, given)) else None
 
 
 def _is_a_container(value: ast.expr) -> bool:
@@ -167,21 +153,13 @@ def buffer_gathered(story: Story) -> Iterator[Found]:
     """Yield the lines that take such tensors."""
     foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
     for call in story.doing("gathers") if foreign else ():
-        for storage, tensors in _alike(call).items() if call.error is None else ():
+        alike = grouped(((meta.storage, region_of(meta)), meta.tensor) for meta in call.inputs)
+        for (storage, _region), tensors in alike.items() if call.error is None else ():
             met = sorted(story.first_seen(tensor) for tensor in tensors)
             between = story.writes_between(storage, met[0], met[-1] + 1)
             write = next((write for write in between if write.foreign is not None), None)
             if write is not None:
-                yield _gathered(story, call, tensors, write)
-
-
-def _alike(call: CallEvent) -> dict[int, list[int]]:
-    """By memory, the tensors of a call that are the same elements of it, where there are several."""
-    found: dict[tuple[int, Region | None], dict[int, None]] = {}
-    for meta in call.inputs:
-        if meta.storage is not None:
-            found.setdefault((meta.storage, region_of(meta)), {})[meta.tensor] = None
-    return {storage: list(tensors) for (storage, _region), tensors in found.items() if len(tensors) > 1}
+                yield _gathered(story, call, list(dict.fromkeys(tensors)), write)
 
 
 def _gathered(story: Story, call: CallEvent, tensors: list[int], write: Write) -> Found:

@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.overlap import reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.binding import copies_entries
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.references.engine import began_as_a_buffer, writes_of
+from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_each_line
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
 from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
@@ -86,14 +85,14 @@ def _reaches(call: CallEvent) -> tuple[Region | None, ...]:
 def _only_normalised(story: Story, storage: int) -> bool:
     """True if every write of a memory subtracts or divides, each line by the same constants each time."""
     constants: dict[Callsite | None, tuple[int, ...]] = {}
-    for call, mutation in story.writes_to_storage.get(storage, ()):
+    writes = story.writes_to_storage.get(storage, ())
+    for call, mutation in writes:
         others = tuple(meta.tensor for meta in call.inputs if meta.tensor != mutation.tensor)
         by_numbers = not others and (call.does("shifts") or call.does("scales"))
         if not (by_numbers or call.does("subtracts or divides")):
             return False
         if constants.setdefault(call.callsite, others) != others:
             return False
-    writes = story.writes_to_storage.get(storage, ())
     return any(call.does("subtracts or divides") for call, _mutation in writes)
 
 
@@ -102,30 +101,28 @@ CODE = "dataset-item-edited"
 
 def item_edited(story: Story) -> Iterator[Found]:
     """Yield the first write of each line that edits a stored item which it has edited before."""
-    told: set[object] = set()
     edits: Counter[tuple[object, ...]] = Counter()
     arrays = _Arrays(story)
     is_fetched = lru_cache(None)(_is_fetched_here)  # a loop has few places
     counts = lru_cache(None)(_counts_fetches)
-    for call, mutation in writes_of(story.in_place, told):
+
+    def find(call: CallEvent, mutation: Mutation) -> Found | None:
         site = call.callsite
         fetched = site is not None and is_fetched(site)
         if site is None or not (fetched or story.bindings.written_path(call, mutation.tensor)):
-            continue  # as nearly all that library code writes
-        if mutation.changed_nothing:
-            continue  # set right once and for all
-        if not builds_on_itself(story, call, mutation):
-            continue
+            return None  # as nearly all that library code writes
+        if mutation.changed_nothing or not builds_on_itself(story, call, mutation):
+            return None  # set, or set right, once and for all
         after = next(meta for meta in call.mutated if meta.tensor == mutation.tensor)
         own = counts(site) or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
         if own if fetched else not _is_stored(story, call, after, site):
-            continue
+            return None
         where, is_same_item = arrays.place_of(after, mutation)
         edit = site.function, site.cell, site.file, site.line, site.expression, where
         edits[edit] += 1
-        if edits[edit] > 1 and is_same_item:
-            told.add(line_key(site))
-            yield Found({"line": call}, mutation.tensor)
+        return Found({"line": call}, mutation.tensor) if edits[edit] > 1 and is_same_item else None
+
+    return first_of_each_line(story.in_place, find)
 
 
 def _is_fetched_here(site: Callsite) -> bool:
@@ -146,23 +143,14 @@ def _is_of_the_item(story: Story, after: TensorMetadata) -> bool:
 
 def _is_stored(story: Story, call: CallEvent, after: TensorMetadata, site: Callsite) -> bool:
     """True if a line outside of a ``__getitem__`` writes data that is meant to be the same in each epoch."""
-    path = story.bindings.written_path(call, after.tensor)
-    if path is None:
-        return False
-    whole = _whole(story, call, after)
-    if whole != after.tensor and _is_shallow_copy(story, site, path.split("[")[0]):
-        return any(is_entry(name) for name in story.names.get(whole, ()))  # `sample["affine"][0] += 1`
+    path = story.bindings.written_path(call, after.tensor) or ""
+    taken, root = story.view_of(after.tensor, call.index), path.split("[")[0]
+    if taken is not None and site.same_statement(taken.callsite) and _is_shallow_copy(story, site, root):
+        names = story.names.get(taken.inputs[0].tensor, ())
+        return any(is_entry(name) for name in names)  # `sample["affine"][0] += 1`
     if path.isidentifier():
         return _edited_each_time(story, call, after) or _normalised(story, call, after)
-    shallow = is_entry_of_text(path) and _is_shallow_copy(story, site, path.split("[")[0])
-    return shallow or _normalised(story, call, after)
-
-
-def _whole(story: Story, call: CallEvent, after: TensorMetadata) -> int:
-    """Return the tensor of which the written one is a view that the very statement took."""
-    taken = story.view_of(after.tensor, call.index)
-    here = taken is not None and taken.callsite is not None and taken.callsite.same_statement(call.callsite)
-    return taken.inputs[0].tensor if taken is not None and here else after.tensor
+    return (is_entry_of_text(path) and _is_shallow_copy(story, site, root)) or _normalised(story, call, after)
 
 
 def _is_shallow_copy(story: Story, site: Callsite, name: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
+from operator import itemgetter
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
@@ -59,20 +60,15 @@ def _sources(story: Story, ties: dict[int, list[int]]) -> Iterator[Reference]:
 def _ties(story: Story) -> dict[int, list[int]]:
     """Return the calls at which a trained leaf was given a memory, or first met on it, by memory with more than one; in
     order."""
+    takes = [call for call in story.doing("takes memory") if len(call.inputs) > 1]
+    given = [(call.index, False, call.inputs[0].tensor, call.inputs[1].storage) for call in takes]
+    given += [(at, True, meta.tensor, meta.storage) for at, metas in story.training.items() for meta in metas]
     found: dict[int, list[int]] = {}
-    met: set[tuple[int, int | None]] = set()
-    taking = {call.index for call in story.doing("takes memory") if len(call.inputs) > 1}
-    for index in sorted(story.training.keys() | taking) if taking else story.training:
-        if index in taking:
-            leaf, source = story.calls[index].inputs[:2]
-            if source.storage is not None:
-                found.setdefault(source.storage, []).append(index)
-                met.add((leaf.tensor, source.storage))
-        for meta in story.training.get(index, ()):
-            key = meta.tensor, meta.storage
-            if key not in met and meta.storage is not None:
-                met.add(key)
-                found.setdefault(meta.storage, []).append(index)
+    known: set[tuple[int, int]] = set()
+    for at, is_met, leaf, storage in sorted(given, key=itemgetter(0, 1)):
+        if storage is not None and not (is_met and (leaf, storage) in known):
+            known.add((leaf, storage))
+            found.setdefault(storage, []).append(at)
     return {storage: ties for storage, ties in found.items() if len(ties) > 1}
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 
-from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.of_origin import where_it_was_kept
-from inplace_magic.hazards.references.engine import writes_of
+from inplace_magic.hazards.references.engine import first_of_each_line
 from inplace_magic.hazards.references.slots import names
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
@@ -26,23 +25,23 @@ CODE = "kept-activation-overwritten"
 
 def activation_overwritten(story: Story) -> Iterator[Found]:
     """Yield the first write of each line that rewrote a kept tensor which was read afterwards."""
-    told: set[object] = set()
-    entries: dict[int, list[str]] = {}  # a loop may detach one tensor in each of its passes, and write it
-    for call, mutation in writes_of(story.in_place, told):
-        if mutation.tensor not in entries:
-            names = (name for tensor in _held(story, mutation) for name in story.names.get(tensor, ()))
-            entries[mutation.tensor] = [name for name in names if is_entry(name)]
-        kept = entries[mutation.tensor]
+
+    @lru_cache(None)  # a loop may detach one tensor in each of its passes, and write it
+    def entries(tensor: int) -> list[str]:
+        held = (name for each in _held(story, tensor) for name in story.names.get(each, ()))
+        return [name for name in held if is_entry(name)]
+
+    def find(call: CallEvent, mutation: Mutation) -> Found | None:
+        kept = entries(mutation.tensor)
         found = _kept_by_a_name(story, call, mutation, kept) if kept else None
-        found = found or _kept_where_a_hook_reaches(story, call, mutation)
-        if found is not None:
-            told.add(line_key(call.callsite))
-            yield found
+        return found or _kept_where_a_hook_reaches(story, call, mutation)
+
+    return first_of_each_line(story.in_place, find)
 
 
-def _held(story: Story, mutation: Mutation) -> list[int]:
-    """Return a written tensor and what was detached from it."""
-    return [mutation.tensor, *story.aliases.detached.get(mutation.tensor, ())]
+def _held(story: Story, tensor: int) -> list[int]:
+    """Return a tensor and what was detached from it."""
+    return [tensor, *story.aliases.detached.get(tensor, ())]
 
 
 def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, kept: list[str]) -> Found | None:
@@ -53,7 +52,7 @@ def _kept_by_a_name(story: Story, call: CallEvent, mutation: Mutation, kept: lis
     roots = {path.split("[")[0].split(".")[0] for path in kept}
     reads = (
         _read_where(story, tensor, call, lambda site: any(_says(site, name) for name in roots))
-        for tensor in _held(story, mutation)
+        for tensor in _held(story, mutation.tensor)
     )
     read = next((read for read in reads if read is not None), None)
     if read is None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.memory.ledger import line_key
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -20,9 +19,9 @@ from inplace_magic.hazards.references.engine import (
     Reference,
     Stale,
     began_as_a_buffer,
+    first_of_each_line,
     gone_stale,
     is_there_to_be_written,
-    writes_of,
 )
 from inplace_magic.hazards.references.handed import is_called_alone
 from inplace_magic.hazards.references.origins import builds_on_itself, is_of
@@ -87,7 +86,7 @@ def _is_written(story: Story, kept: Reference, write: Write) -> bool:
         return False
     if not may_meet(kept.region, write.reach):
         return False
-    if kept.holder is None or not kept.holder.isidentifier():
+    if not kept.holder.isidentifier():
         return True
     at = level(write.site, kept.place) if kept.place is not None else None
     own = at is not None and at.same_run(kept.place) and builds_on_itself(story, call, mutation)
@@ -114,11 +113,11 @@ def _read_as_old(story: Story, kept: Reference, write: Write) -> CallEvent | Non
     for read in story.given_to.get(kept.tensor, ()):
         site = read.callsite
         early = read.index <= write.at
-        if early and name is not None and is_entry(name):
+        if early and is_entry(name):
             return None
         if early or read.mutated or not read.looks_at_values or site is None or site.same_statement(write.site):
             continue
-        if name is None or place is None or not name.isidentifier():
+        if place is None or not name.isidentifier():
             return read
         at = level(site, place)
         if at is not None and at.same_run(place) and name in paths_read(site, place):
@@ -168,25 +167,25 @@ def _is_the_best_so_far(story: Story, site: Callsite) -> bool:
 def part_written(story: Story) -> Iterator[Found]:
     """Yield the first write of each line that changed a part on top of itself and used it as new values, while the
     whole is read."""
-    told: set[object] = set()
-    for call, mutation in writes_of(story.in_place, told):
-        site, taken = call.callsite, story.view_of(mutation.tensor, call.index)
-        if site is None or taken is None or taken.callsite is None or not _is_part(taken):
-            continue
-        alone = site.caller is not None and is_called_alone(site.caller)
-        if alone or taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
-            continue
-        read = _read_of_both(story, call, mutation, site)
-        if read is not None:
-            told.add(line_key(site))
-            part = story.bindings.written_path(call, mutation.tensor)
-            whole = story.bindings.name(taken.inputs[0].tensor)
-            words = {
-                "part": part or "",
-                "whole": f"`{whole}`" if whole else _("a tensor"),
-                "code": wording.code(taken.callsite.expression),
-            }
-            yield Found({"write": call, "read": read, "taken": taken}, mutation.tensor, part, words)
+    return first_of_each_line(story.in_place, partial(_part_written, story))
+
+
+def _part_written(story: Story, call: CallEvent, mutation: Mutation) -> Found | None:
+    site, taken = call.callsite, story.view_of(mutation.tensor, call.index)
+    if site is None or taken is None or taken.callsite is None or not _is_part(taken):
+        return None
+    alone = site.caller is not None and is_called_alone(site.caller)
+    if alone or taken.callsite.same_statement(site) or not _is_taken_for_values(story, call, mutation):
+        return None
+    read = _read_of_both(story, call, mutation, site)
+    part, whole = story.bindings.written_path(call, mutation.tensor), story.bindings.name(taken.inputs[0].tensor)
+    words = {
+        "part": part or "",
+        "whole": f"`{whole}`" if whole else _("a tensor"),
+        "code": wording.code(taken.callsite.expression),
+    }
+    found = Found({"write": call, "read": read, "taken": taken}, mutation.tensor, part, words)
+    return found if read is not None else None
 
 
 def _is_taken_for_values(story: Story, call: CallEvent, mutation: Mutation) -> bool:

@@ -10,7 +10,6 @@ from itertools import combinations, product
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.hazards.fixes.of_origin import copied
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_
@@ -18,12 +17,13 @@ from inplace_magic.record.events import CallEvent
 from inplace_magic.record.paths import is_gradient
 from inplace_magic.source import expressions
 from inplace_magic.source.spots import Top
-from inplace_magic.source.variables import variables_read
 
 CODE = "results-share-memory"
 
 _MOST_NAMES = 8
 """Names of one tensor that are held against each other, the first ones."""
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)(\[\d+\])?")
+"""A tensor or one of a list of tensors: ``first``, ``grads_a[0]``."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,9 @@ def _all_kept(story: Story, top: Top, tensor: int, names: list[str]) -> list[_Ke
     """The names of a tensor that these lines bind; not another function's, which may stand for another tensor here."""
     local = story.bindings.local
     here = [name for name in names if top.whose[2] == "<module>" or local.get((top.whose, name)) == tensor]
-    return [entry for root in _roots(here) if (entry := _kept(top, root)) is not None]
-
-
-def _roots(names: list[str]) -> list[str]:
-    """Return the variables that are a tensor or a list of tensors: ``first``, ``grads_a`` of ``grads_a[0]``."""
-    matches = (re.fullmatch(r"([A-Za-z_]\w*)(\[\d+\])?", name) for name in names)
-    return list(dict.fromkeys(match[1] for match in matches if match is not None))
+    matches = (_VARIABLE.fullmatch(name) for name in here)
+    roots = dict.fromkeys(match[1] for match in matches if match is not None)
+    return [entry for root in roots if (entry := _kept(top, root)) is not None]
 
 
 def _kept(top: Top, name: str) -> _Kept | None:
@@ -95,7 +91,7 @@ def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kep
     meta = story.observations.get(tensor)
     if meta is None or meta.is_trainable or first.statement is second.statement:
         return None
-    if first.name in variables_read(second.statement.value):
+    if first.name in expressions.variables_read(second.statement.value):
         return None
     end = second.statement.end_lineno or second.statement.lineno
     after = first.statement.end_lineno or first.statement.lineno
@@ -106,7 +102,7 @@ def _overwritten(story: Story, top: Top, tensor: int, first: _Kept, second: _Kep
         later = place is not None and place.line > end and call.looks_at_values
         if write is None or place is None or not later or call.index <= write.at:
             continue
-        if first.name in variables_read(expressions.parse(place.statement)):
+        if first.name in expressions.variables_read(expressions.parse(place.statement)):
             return write, call
     return None
 
@@ -118,14 +114,14 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
         place, zeroed = top.place(write.site), write.call is not None and write.call.does("zeroes")
         if not zeroed or place is None or place.line <= first.statement.lineno or write.mutation is None:
             continue
-        if first.name in variables_read(expressions.parse(place.statement)):
+        if first.name in expressions.variables_read(expressions.parse(place.statement)):
             return None  # zeroed by way of that very name: a handle
         read = next((call for call in story.given_to.get(tensor, ()) if call.index > write.at), None)
         if read is None or not read.looks_at_values or read.kind == "in-place":
             continue
         version = next(given.version for given in read.inputs if given.tensor == tensor)
         site = top.place(read.callsite)
-        named = site is not None and first.name in variables_read(expressions.parse(site.statement))
+        named = site is not None and first.name in expressions.variables_read(expressions.parse(site.statement))
         if named and version == write.after:
             return write, read
     return None
@@ -133,19 +129,19 @@ def _cleared(story: Story, top: Top, tensor: int, first: _Kept) -> tuple[Write, 
 
 def first_one_copied(write: Written) -> Fix | None:
     """``first = torch.mm(a, b, out=buffer).clone()``, ``raw = [p.grad.clone() for p in …]``."""
-    listing, story = write.listing, write.story
+    story = write.story
     names = story.names.get(write.hazard.tensor or -1, [])
     both = ((top, top.place(write.hazard.read), top.place(write.site)) for top in reversed(story.tops))
     top, read, wrote = next((found for found in both if all(found)), (None, None, None))
     if top is None or read is None or wrote is None:
         return None
     kept = _all_kept(story, top, write.hazard.tensor or -1, names)
-    named = variables_read(expressions.parse(read.statement))
+    named = expressions.variables_read(expressions.parse(read.statement))
     earlier = [entry for entry in kept if entry.statement.lineno < wrote.line and entry.name in named]
     if len(earlier) != 1:
         return None
     value = earlier[0].statement.value
-    return copied(write, listing, value.elt if isinstance(value, ast.ListComp) else value)
+    return write.copied(value.elt if isinstance(value, ast.ListComp) else value)
 
 
 RULES = rules_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from inplace_magic.analysis.accesses import Write, write_by
 from inplace_magic.analysis.ledger import owners_of
@@ -27,18 +26,12 @@ from inplace_magic.record.paths import is_gradient
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import level
 
-
-@dataclass(frozen=True)
-class Compared:
-    """A call that got one memory twice, and a write that was in both."""
-
-    call: CallEvent
-    write: Write
-    taken: int | None
-    """Index of the call that took the second side; None where that is not known."""
+_Compared = tuple[CallEvent, Write, int | None]
+"""A call that got one memory twice, a write that was in both, and the index of the call that took the second side; None
+where that is not known."""
 
 
-def compared_with_itself(story: Story) -> Iterator[Compared]:
+def compared_with_itself(story: Story) -> Iterator[_Compared]:
     """Yields one for each such comparison, running mean and copy."""
     told_apart, tied = _told_apart(story), {entry.tensor for entry in story.trace.registrations if entry.replaced}
     for call in story.doing("compares", "shifts"):
@@ -58,7 +51,7 @@ def compared_with_itself(story: Story) -> Iterator[Compared]:
         scaling = write_by(before, before.mutations[0]) if before else None
         write = scaling or _write_between(story, call, taken)
         if write is not None:
-            yield Compared(call, write, taken)
+            yield call, write, taken
 
 
 def _told_apart(story: Story) -> set[tuple[Callsite | None, int]]:
@@ -78,15 +71,11 @@ def _write_between(story: Story, call: CallEvent, taken: int | None) -> Write | 
     if taken is not None:
         between = (w for w in story.writes_between(one.storage, taken, call.index) if not _left_alone(w, one))
         return next((write for write in between if not _by_the_source(story, call, write)), None)
-    writes = [*story.writes_between(one.storage, -1, call.index)]
-    last = len(writes) - 1
-    news = [place for place in range(last, -1, -1) if not _left_alone(writes[place], one)]
+    news = [write for write in story.writes_between(one.storage, -1, call.index) if not _left_alone(write, one)][::-1]
     if one.tensor == other.tensor:
-        news = [place for place in news if not wrote_while_making(story, call, writes[place])]
-    last = news[0] if news else -1
-    seen = (place for place in news if writes[place].site is not None)
-    place = next(seen, last)
-    return writes[place] if place >= 0 and not _by_the_source(story, call, writes[place]) else None
+        news = [write for write in news if not wrote_while_making(story, call, write)]
+    write = next((write for write in news if write.site is not None), news[0] if news else None)
+    return write if write is not None and not _by_the_source(story, call, write) else None
 
 
 def _left_alone(write: Write, compared: TensorMetadata) -> bool:
@@ -128,14 +117,9 @@ def _two_ways(story: Story, call: CallEvent, one: TensorMetadata, other: TensorM
     names = operands_of(call, story.bindings.view_texts)
     if not site.direct and one.tensor == other.tensor and all(out.dtype == "bool" for out in call.outputs):
         # a library also asks so whether a value is a number: `value == value`
-        return len(set(names)) > 1 and all(_stands_for(story, call, name) == one.tensor for name in names)
+        held = (story.bindings.stood_for(site, name, call.index) for name in names if name is not None)
+        return len(set(names)) > 1 and None not in names and all(tensor == one.tensor for tensor in held)
     return len(names) == 2 and names[0] != names[1]
-
-
-def _stands_for(story: Story, call: CallEvent, name: str | None) -> int | None:
-    """Return the tensor behind an argument of a line, as far as it is known."""
-    site = call.callsite
-    return None if site is None or name is None else story.bindings.stood_for(site, name, call.index)
 
 
 def same_memory_compared(story: Story) -> Iterator[Found]:
@@ -143,23 +127,19 @@ def same_memory_compared(story: Story) -> Iterator[Found]:
     seen: set[Callsite | None] = set()
     told: set[tuple[Callsite | None, Callsite | None] | None] = set()
     found = list(compared_with_itself(story))
-    first: dict[Callsite | None, int] = {}
-    since: set[Callsite | None] = set()
-    for each in found:
-        if each.write.at > first.setdefault(each.call.callsite, each.call.index):
-            since.add(each.call.callsite)
-    for each in found:
-        call, write = each.call, each.write
-        early = each.taken is None and call.callsite in since and write.at < first[call.callsite]
+    first = {call.callsite: call.index for call, _write, _taken in reversed(found)}
+    since = {call.callsite for call, write, _taken in found if write.at > first[call.callsite]}
+    for call, write, taken in found:
+        early = taken is None and call.callsite in since and write.at < first[call.callsite]
         if write.site in seen or early:  # of a loop's passes, those tell more that a write between two of them explains
             continue
         seen.add(write.site)
-        maker = _maker(story, call, each.taken)
+        maker = _maker(story, call, taken)
         kept = (maker.callsite, call.callsite) if maker is not None else None
         if kept is not None and kept in told:
             continue  # one statement kept them all, and another one reads them, whoever wrote which
         told.add(kept)
-        yield _found(story, each, maker)
+        yield _found(story, call, write, taken, maker)
 
 
 def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None:
@@ -171,13 +151,13 @@ def _maker(story: Story, call: CallEvent, taken: int | None) -> CallEvent | None
     return maker if maker.callsite is not None and not maker.callsite.same_line(call.callsite) else None
 
 
-def _found(story: Story, each: Compared, maker: CallEvent | None) -> Found:
-    call, write, read = each.call, each.write, each.call.inputs[0]
+def _found(story: Story, call: CallEvent, write: Write, taken: int | None, maker: CallEvent | None) -> Found:
+    read = call.inputs[0]
     gradient = (name for name in story.names.get(read.tensor, ()) if write.call is None and is_gradient(name))
     variable = story.name_written_by(write) or next(gradient, None) or story.bindings.name(read.tensor)
     named, nameless = _COPIED if call.does("copies in") else _AVERAGED if call.does("shifts") else _COMPARED
     origin = maker.callsite if maker is not None else where_named(story, call)
-    followed = _TAKEN_BY_AN_ALIAS if maker is not None else _AN_ALIAS if each.taken is not None else _ONE_OF_TWO
+    followed = _TAKEN_BY_AN_ALIAS if maker is not None else _AN_ALIAS if taken is not None else _ONE_OF_TWO
     spots = {"line": wording.spot(call.callsite), "write": wording.spot(write.site), "alias": wording.spot(origin)}
     words = {
         "what": _(nameless if variable is None else named).format(**spots, tensor=f"`{variable}`"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import combinations, groupby
 
 from inplace_magic.analysis.accesses import Write
@@ -17,9 +17,9 @@ from inplace_magic.hazards.twice.second_sides import place_of
 from inplace_magic.language import N_
 from inplace_magic.record.events import CallEvent, Region, TensorMetadata
 from inplace_magic.record.names import AliasStatement
-from inplace_magic.record.paths import before_first_step
 from inplace_magic.source import expressions
-from inplace_magic.source.expressions import is_no_tensor
+from inplace_magic.source.chains import paths_in
+from inplace_magic.source.expressions import operands_given
 
 _Memory = tuple[int | None, Region | None, int | None]
 _Named = tuple[TensorMetadata, str]
@@ -28,14 +28,15 @@ _Named = tuple[TensorMetadata, str]
 
 def joined_with_itself(story: Story) -> Iterator[Found]:
     """Yield the formulas that join two names of one tensor, with the last write before."""
-    if not story.aliases.statements:
-        return
-    calls, statements = (call for call in story.trace.calls if call.callsite is not None), _statements(story)
-    saying = _saying_both(story, statements)
-    for number, group in groupby(calls, key=lambda call: statements[id(call.callsite)]) if saying else ():
-        if number not in saying:
-            continue
-        for call, pair in _joined(list(group)):
+    pairs = tuple({(alias.target, alias.source) for alias in story.aliases.statements})
+    placed = ((site, call) for call in story.trace.calls if (site := call.callsite) is not None) if pairs else ()
+    says_both = lru_cache(None)(partial(_says_both, pairs))
+    for _statement, group in groupby(
+        placed, lambda each: (each[0].line, each[0].statement, each[0].whose, each[0].caller)
+    ):
+        places, calls = zip(*group, strict=True)
+        joined = _joined(calls) if any(says_both(place.expression) for place in places) else ()
+        for call, pair in joined:
             alias = _second_name(story, call, {name for _meta, name in pair})
             write = _written_since(story, call, pair, alias) if alias is not None else None
             if alias is not None and write is not None and call.callsite is not None:
@@ -50,30 +51,13 @@ def joined_with_itself(story: Story) -> Iterator[Found]:
                 yield Found({"line": call, "write": write, "named": named}, pair[0][0].tensor, alias.target, words)
 
 
-def _statements(story: Story) -> dict[int, int]:
-    """Return a number for each statement and run of it, by the `id` of the places in it, of which a loop has few."""
-    numbers: dict[tuple[object, ...], int] = {}
-    return {
-        key: numbers.setdefault(
-            (site.line, site.statement, site.function, site.cell, site.file, site.caller), len(numbers)
-        )
-        for key, site in story.sites.items()
-    }
+def _says_both(pairs: Sequence[tuple[str, str]], expression: str) -> bool:
+    """True if an expression says both names of a tensor that was given a second one."""
+    said = paths_in(expression)
+    return any(one in said and other in said for one, other in pairs)
 
 
-def _saying_both(story: Story, statements: dict[int, int]) -> set[int]:
-    """Return the statements that give calls both names of a tensor that was given a second one."""
-    said: dict[int, set[str]] = {}
-    pairs = [(alias.target, alias.source) for alias in story.aliases.statements]
-    roots = {before_first_step(name)[0] for pair in pairs for name in pair}
-    for key, site in story.sites.items():
-        if site.direct and any(root in site.expression for root in roots):
-            names = {*_names_given(site.expression, True), *_names_given(site.expression, False)}
-            said.setdefault(statements[key], set()).update(names)
-    return {number for number, names in said.items() if any(a in names and b in names for a, b in pairs)}
-
-
-def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
+def _joined(calls: Sequence[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
     """Yields a call of one statement that joins what came from a memory by one name with what came from it by another,
     and the two of them."""
     came: dict[int, dict[_Memory, _Named]] = {}
@@ -83,7 +67,8 @@ def _joined(calls: list[CallEvent]) -> Iterator[tuple[CallEvent, list[_Named]]]:
             continue
         if not came and not (call.callsite is not None and call.callsite.direct):
             continue  # the line names nothing of what library code is given
-        given = [(came.get(meta.tensor), meta, name) for meta, name in _given(call)]
+        names = [expressions.path_text(node) for _meta, node in operands_given(call) or ()] or [None] * len(call.inputs)
+        given = [(came.get(meta.tensor), meta, name) for meta, name in zip(call.inputs, names, strict=True)]
         sides = [known or ({_memory(meta): (meta, name)} if name else {}) for known, meta, name in given]
         for one, other in combinations(sides if len(sides) < 3 else _with_a_second_name(sides), 2):
             for memory in one.keys() & other.keys():
@@ -105,22 +90,6 @@ def _with_a_second_name(sides: list[dict[_Memory, _Named]]) -> list[dict[_Memory
 
 def _memory(meta: TensorMetadata) -> _Memory:
     return meta.storage, region_of(meta), None if meta.storage is not None else meta.tensor
-
-
-def _given(call: CallEvent) -> list[tuple[TensorMetadata, str]]:
-    """Return each input with the name by which the line gives it; with none where that cannot be told."""
-    site = call.callsite
-    names = _names_given(site.expression, call.does("method")) if site is not None and site.direct else ()
-    if len(names) != len(call.inputs):
-        return [(meta, "") for meta in call.inputs]
-    return list(zip(call.inputs, names, strict=True))
-
-
-@lru_cache(maxsize=1024)
-def _names_given(expression: str, method: bool) -> tuple[str, ...]:
-    """Return the operands that can be tensors, by their names."""
-    listed = expressions.operands(expression, method=method)
-    return tuple(expressions.path_text(node) or "" for node in listed if not is_no_tensor(node))
 
 
 def _second_name(story: Story, call: CallEvent, names: set[str]) -> AliasStatement | None:

@@ -13,6 +13,7 @@ from inplace_magic.analysis.story import Story
 from inplace_magic.hazards.fixes.new_tensor import bound_anew
 from inplace_magic.hazards.fixes.reorder import reordered
 from inplace_magic.hazards.fixes.target import Fix, Written
+from inplace_magic.hazards.references.engine import is_there_to_be_written, writes_of
 from inplace_magic.hazards.rule import At, Calls, Found, Row, rules_of
 from inplace_magic.language import N_
 from inplace_magic.record.autograd import SavedTensor
@@ -50,10 +51,8 @@ def _recomputed(story: Story) -> dict[int, dict[int, CallEvent]]:
     """For each backward, the calls of checkpointed functions that it ran again, by the index of their first run."""
     first: dict[_Place, list[CallEvent]] = {}
     found: dict[int, dict[int, CallEvent]] = {}
-    for call in story.trace.calls if story.nested else ():
-        place = _place(call)
-        if place is None:
-            continue
+    placed = ((place, call) for call in story.trace.calls if (place := _place(call)) is not None)
+    for place, call in placed if story.nested else ():
         if call.parent is None or _of_a_forward(story, call.parent):
             if _is_checkpointed(call.callsite):
                 first.setdefault(place, []).append(call)
@@ -74,12 +73,8 @@ def _place(call: CallEvent) -> _Place | None:
 
 
 def _is_checkpointed(site: Callsite | None) -> bool:
-    caller = site.caller if site is not None else None
-    while caller is not None:
-        if any(word in caller.expression for word in _RUN_AGAIN):
-            return True
-        caller = caller.caller
-    return False
+    outer = site.chain[:-1] if site is not None else ()
+    return any(word in place.expression for place in outer for word in _RUN_AGAIN)
 
 
 def _read_at_another_version(
@@ -130,23 +125,21 @@ def _inside_or_after(write: Written) -> Fix | None:
 def updated_again(story: Story) -> Iterator[Found]:
     """Yield the writes that a backward ran again, and that build on what they wrote in the forward."""
     before: dict[tuple[int | None, str], CallEvent] = {}
-    for call in story.writing:
-        if call.error is not None or call.callsite is None or call.does("repeatable"):
+    for call, mutation in writes_of(story.writing):
+        key, parent = (mutation.storage, call.name), call.parent
+        backward = story.calls.get(parent) if parent is not None and parent in story.backwards else None
+        if call.does("repeatable"):
             continue
-        for mutation in call.mutations:
-            key = mutation.storage, call.name
-            recomputed = call.parent is not None and call.parent in story.backwards
-            backward = story.calls.get(call.parent) if recomputed and call.parent is not None else None
-            if backward is None:
-                before[key] = call
-                continue
-            first = before.get(key)
-            if first is None or not _is_again(first, call, backward):
-                continue
-            if _is_state(story, mutation) and _matters(story, call, mutation):
-                blamed = At(first, _blamed(first, call, backward))
-                name = story.bindings.name(mutation.tensor) or story.bindings.written_name(call, mutation.tensor)
-                yield Found({"line": blamed, "again": call, "backward": backward}, mutation.tensor, name)
+        if backward is None:
+            before[key] = call
+            continue
+        first = before.get(key)
+        if first is None or not _is_again(first, call, backward):
+            continue
+        if not is_there_to_be_written(story, mutation) and _matters(story, call, mutation):
+            blamed = At(first, _blamed(first, call, backward))
+            name = story.bindings.name(mutation.tensor) or story.bindings.written_name(call, mutation.tensor)
+            yield Found({"line": blamed, "again": call, "backward": backward}, mutation.tensor, name)
 
 
 def _is_again(first: CallEvent, call: CallEvent, backward: CallEvent) -> bool:
@@ -160,12 +153,6 @@ def _is_again(first: CallEvent, call: CallEvent, backward: CallEvent) -> bool:
 
 def _places(site: Callsite | None) -> list[tuple[object, ...]]:
     return [(place.cell, place.file, place.function, place.line) for place in site.chain] if site is not None else []
-
-
-def _is_state(story: Story, mutation: Mutation) -> bool:
-    """True if the written tensor is neither trained nor a gradient."""
-    meta = story.observations.get(mutation.tensor)
-    return not (meta is not None and meta.is_trainable) and not story.is_gradient(mutation)
 
 
 def _matters(story: Story, call: CallEvent, mutation: Mutation) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from inplace_magic.analysis.accesses import Write
 from inplace_magic.analysis.story import Story
-from inplace_magic.record.events import CallEvent, TensorMetadata
+from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import AliasStatement
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -43,12 +43,13 @@ def second_taken(story: Story, call: CallEvent) -> int | None:
     one, other = call.inputs[:2]
     if one.tensor == other.tensor:
         return _bound_at(story, call)
-    views = [view for meta in (one, other) if (view := _taken(story, meta, call)) is not None]
-    if len(views) == 2 and len({origin for _at, origin in views}) == 1 and _made_beside(story, call, views):
+    taken = (story.view_of(meta.tensor, call.index) for meta in (one, other))
+    views = [view for view in taken if view is not None and view.inputs[0].storage == one.storage]
+    if len(views) == 2 and len({view.inputs[0].tensor for view in views}) == 1 and _made_beside(story, call, views):
         return _bound_at(story, call)  # `w.detach() - kept.detach()`, with one tensor under both names
     if views:
-        derived = [at for at, origin in views if origin in (one.tensor, other.tensor)]
-        return min(derived or [at for at, _origin in views])
+        derived = [view.index for view in views if view.inputs[0].tensor in (one.tensor, other.tensor)]
+        return min(derived or [view.index for view in views])
     first = [story.first_seen_on(meta.tensor, meta.storage) for meta in (one, other)]
     if max(first) < call.index:
         return max(first)
@@ -59,22 +60,11 @@ def second_taken(story: Story, call: CallEvent) -> int | None:
     return given_out
 
 
-def _made_beside(story: Story, call: CallEvent, views: list[tuple[int, int]]) -> bool:
-    """Whether both views were taken in the statement of the call itself, of two variables."""
-    sites = [story.calls[at].callsite for at, _origin in views]
-    here = call.callsite
-    if not all(name is not None and name.isidentifier() for name in operands_of(call, story.bindings.view_texts)):
-        return False
-    return here is not None and all(site is not None and site.same_statement(here) for site in sites)
-
-
-def _taken(story: Story, meta: TensorMetadata, call: CallEvent) -> tuple[int, int] | None:
-    """Return the index of the call that took a tensor as a view of another one on this memory, and that other one; None
-    where no such call was seen."""
-    made = story.view_of(meta.tensor, call.index)
-    if made is None or made.inputs[0].storage != meta.storage:
-        return None
-    return made.index, made.inputs[0].tensor
+def _made_beside(story: Story, call: CallEvent, views: list[CallEvent]) -> bool:
+    """True if both views were taken in the statement of the call itself, of two variables."""
+    names, here = operands_of(call, story.bindings.view_texts), call.callsite
+    named = all(name is not None and name.isidentifier() for name in names)
+    return named and here is not None and all(here.same_statement(view.callsite) for view in views)
 
 
 def _bound_at(story: Story, call: CallEvent) -> int | None:
@@ -154,10 +144,10 @@ def wrote_while_making(story: Story, call: CallEvent, write: Write) -> bool:
 def where_named(story: Story, call: CallEvent) -> Callsite | None:
     """The statement of the same function that gave one operand of a call the other one's name: ``before = grad``."""
     site, names = call.callsite, set(operands_of(call, story.bindings.view_texts))
-    for alias in story.aliases.beside(site) if site is not None else ():
-        if site is not None and {alias.target, alias.source} == names:
-            return place_of(alias, site)
-    return None
+    if site is None:
+        return None
+    found = (alias for alias in story.aliases.beside(site) if {alias.target, alias.source} == names)
+    return next((place_of(alias, site) for alias in found), None)
 
 
 def place_of(alias: AliasStatement, like: Callsite) -> Callsite:

@@ -17,7 +17,6 @@ from inplace_magic.postmortem.flow.values import (
     Instance,
     Items,
     Live,
-    Partial,
     Stepping,
     Tensors,
     Value,
@@ -221,7 +220,7 @@ def _in_place(machine: Machine, node: ast.AugAssign, names: frozenset[str], now:
         added = machine.items_of(right)
         now.entries += added.entries if added is not None else [right]
         return None
-    if isinstance(now, (Live, Instance)) and not isinstance(now, Partial):
+    if isinstance(now, (Live, Instance)):
         return None
     if isinstance(right, Tensors):
         return machine.operation(node, names, now, right)

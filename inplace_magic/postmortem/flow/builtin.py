@@ -81,19 +81,14 @@ def _of_object(machine: Machine, owner: Live, name: str, node: ast.expr) -> Valu
     thing = owner.thing
     if is_a(thing, type):
         found = of_class(thing, name)
-    elif type(thing) is ModuleType or issubclass(type(thing), ModuleType):
-        found = stored(thing).get(name, MISSING)
-        return Method(owner, name) if found is MISSING else machine.value_of(found)
-    else:
-        found = lookup(thing, name)
+        return Method(owner, name) if found is MISSING else _bound(machine, found, None, owner, name, node)
+    found = stored(thing).get(name, MISSING) if is_a(thing, ModuleType) else lookup(thing, name)
     if found is MISSING:
         return Method(owner, name)
-    receiver = None if is_a(thing, type) else owner
-    if not is_a(thing, type) and name in stored(thing):
+    held = is_a(thing, torch.nn.Module) and not is_a(found, (FunctionType, staticmethod, classmethod, property))
+    if held or name in stored(thing):
         return machine.value_of(found)
-    if is_a(thing, torch.nn.Module) and not is_a(found, (FunctionType, staticmethod, classmethod, property)):
-        return machine.value_of(found)
-    return _bound(machine, found, receiver, owner, name, node)
+    return _bound(machine, found, owner, owner, name, node)
 
 
 def _of_kind(machine: Machine, owner: Value, kind: Value, name: str, node: ast.expr) -> Value:
@@ -170,10 +165,8 @@ def builtin(
         first = lists[0]
         return None if first is None else Items([Items([Constant(i), each]) for i, each in enumerate(first)])
     if name == "dict":
-        source = machine.items_of(given[0]) if given else None
-        keys = list(source.keys) if source is not None and source.keys is not None else []
-        entries = list(source.entries) if source is not None and source.keys is not None else []
-        return Items([*entries, *named.values()], [*keys, *named])
+        pairs = [*(machine.pairs_of(given[0]) if given else ()), *named.items()]
+        return Items([entry for _, entry in pairs], [key for key, _ in pairs])
     if name == "getattr" and len(given) > 1:
         key = given[1]
         if isinstance(key, Constant) and isinstance(key.value, str):
@@ -229,14 +222,11 @@ def of_items(machine: Machine, items: Items, name: str, given: list[Value]) -> V
     elif name in ("extend", "extendleft") and given:
         items.entries += entries_of(machine, given[0]) or []
     elif name == "update" and given and items.keys is not None:
-        other = machine.items_of(given[0])
-        if other is not None and other.keys is not None:
-            items.keys += other.keys
-            items.entries += other.entries
+        for key, entry in machine.pairs_of(given[0]):
+            items.keys.append(key)
+            items.entries.append(entry)
     elif name == "items":
-        return Items(
-            [Items([Constant(key), entry]) for key, entry in zip(items.keys or (), items.entries, strict=False)]
-        )
+        return Items([Items([Constant(key), entry]) for key, entry in machine.pairs_of(items)])
     elif name == "keys":
         return Items([Constant(key) for key in items.keys or ()])
     elif name in ("values", "copy"):

@@ -9,20 +9,11 @@ from typing import Any
 
 import torch
 
+from inplace_magic.postmortem.flow import modules
 from inplace_magic.postmortem.flow.assigning import same_object
 from inplace_magic.postmortem.flow.builtin import attribute, builtin, of_items
 from inplace_magic.postmortem.flow.loops import evaluated
 from inplace_magic.postmortem.flow.machine import MOST_DEPTH, Machine
-from inplace_magic.postmortem.flow.modules import (
-    THEMSELVES,
-    call_made,
-    call_module,
-    construct,
-    is_module,
-    of_module,
-    step,
-    weights_of,
-)
 from inplace_magic.postmortem.flow.operations import operation
 from inplace_magic.postmortem.flow.values import (
     NOTHING,
@@ -57,9 +48,7 @@ def call(machine: Machine, node: ast.Call) -> Value:
         if keyword.arg is not None:
             named[keyword.arg] = value
         else:
-            items = machine.items_of(value)
-            if items is not None and items.keys is not None:
-                named.update((k, v) for k, v in zip(items.keys, items.entries, strict=False) if isinstance(k, str))
+            named.update((key, each) for key, each in machine.pairs_of(value) if isinstance(key, str))
     return either(*(apply(machine, part, given, named, node) for part in parts(function)))
 
 
@@ -73,15 +62,15 @@ def apply(machine: Machine, function: Value, given: list[Value], named: Named, n
     if isinstance(function, Partial):
         both = {**dict(function.named), **named}
         return apply(machine, function.function, [*function.given, *given], both, node)
-    if isinstance(function, (Class, Instance)):
-        if isinstance(function, Class):
-            return _instance(machine, function, given, named, node)
+    if isinstance(function, Class):
+        return _instance(machine, function, given, named, node)
+    if isinstance(function, Instance):
         for name in ("forward", "__call__"):
             found = _find_method(machine, function, name, node)
             if found is not None:
                 return _follow(machine, found, given, named, node)
-        if is_module(function):
-            return call_made(machine, function, given, named, node)
+        if modules.is_module(function):
+            return modules.call_made(machine, function, given, named, node)
         return machine.operation(node, None, *given, *named.values())
     if isinstance(function, Live):
         return _live(machine, function, given, named, node)
@@ -153,10 +142,10 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
         return operation(machine, name, [base, *given], named, node)
     if isinstance(base, Items):
         return of_items(machine, base, name, given)
-    if base is not None and is_module(base):
+    if base is not None and modules.is_module(base):
         if name in ("parameters", "buffers"):
-            return Items(weights_of(base))
-        if name in THEMSELVES:
+            return Items(modules.weights_of(base))
+        if name in modules.THEMSELVES:
             return base
     if isinstance(base, Stepping) and name == "step":
         machine.step(node, base.memories)
@@ -169,10 +158,10 @@ def _method(machine: Machine, method: Method, given: list[Value], named: Named, 
         if is_a(thing, ModuleType):
             return operation(machine, name, given, named, node)
         if name == "step":
-            done = step(machine, base, given, node)
+            done = modules.step(machine, base, given, node)
             if done is not None:
                 return done
-        found = of_module(machine, base, name, given, named, node)
+        found = modules.of_module(machine, base, name, given, named, node)
         if found is not None:
             return found
         if name == "apply" and is_a(thing, type):
@@ -242,12 +231,12 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         before = [machine.value_of(each) for each in thing.args]
         return apply(machine, machine.value_of(thing.func), [*before, *given], {**fixed, **named}, node)
     if is_a(thing, torch.nn.Module):
-        return call_module(machine, thing, given, named, node)
+        return modules.call_module(machine, thing, given, named, node)
     if is_a(thing, type):
         made = builtin(machine, name_of(thing), module_of(thing), given, named, node)
         if made is not None:
             return made
-        constructed = construct(machine, thing, given, named)
+        constructed = modules.construct(machine, thing, given, named)
         if constructed is not None:
             return constructed
         if issubclass(thing, tuple) and _fields(function):

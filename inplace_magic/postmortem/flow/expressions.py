@@ -71,8 +71,7 @@ def evaluate(machine: Machine, node: ast.expr) -> Value:
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
         return _comprehension(machine, node)
     if isinstance(node, ast.Lambda):
-        defaults: dict[str, Value] = {}
-        return Function(node, machine.frame.filename, f"{machine.frame.function}.<lambda>", machine.frame.env, defaults)
+        return Function(node, machine.frame.filename, f"{machine.frame.function}.<lambda>", machine.frame.env, {})
     if isinstance(node, ast.NamedExpr):
         value = evaluate(machine, node.value)
         assign(machine, node.target, value)
@@ -133,20 +132,15 @@ def _compare(machine: Machine, node: ast.Compare) -> Value:
 
 
 def _dict(machine: Machine, node: ast.Dict) -> Items:
-    made = Items([], [])
+    pairs: list[tuple[object, Value]] = []
     for key, each in zip(node.keys, node.values, strict=True):
         value = evaluate(machine, each)
         if key is None:
-            inner = machine.items_of(value)
-            if inner is not None and inner.keys is not None and made.keys is not None:
-                made.keys += inner.keys
-                made.entries += inner.entries
+            pairs += machine.pairs_of(value)
             continue
         name = evaluate(machine, key)
-        assert made.keys is not None
-        made.keys.append(name.value if isinstance(name, Constant) and name.known else object())
-        made.entries.append(value)
-    return made
+        pairs.append((name.value if isinstance(name, Constant) and name.known else object(), value))
+    return Items([entry for _, entry in pairs], [key for key, _ in pairs])
 
 
 def _comprehension(machine: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from inplace_magic.postmortem.flow.assigning import assign
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.modules import listed
-from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Items, Live, Tensors, Value, parts
+from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Live, Tensors, Value, parts
 from inplace_magic.postmortem.reading import is_a
 
 _MOST_PASSES, _FEWEST_PASSES = 100, 3
 """Of a loop, and of one that is deep inside of others: each level has a fifth of the passes."""
 
 
-def follow_for(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
+def follow_for(machine: Machine, node: ast.For | ast.AsyncFor) -> None:
     """Goes through a ``for`` loop; up to the pass that failed, where the loop's variable tells it."""
     value = machine.evaluate(node.iter)
     entries = entries_of(machine, value)
@@ -42,7 +42,6 @@ def follow_for(machine: Machine, node: ast.For | ast.AsyncFor) -> str | None:
     machine.loops -= 1
     machine.once = once
     machine.execute(node.orelse)
-    return None
 
 
 def _fails_inside(machine: Machine, node: ast.For | ast.AsyncFor) -> bool:
@@ -92,7 +91,7 @@ def _counts_from_zero(node: ast.For | ast.AsyncFor, live: Mapping[str, object]) 
     return not starts and type(now) is int and now == 0
 
 
-def follow_while(machine: Machine, node: ast.While) -> str | None:
+def follow_while(machine: Machine, node: ast.While) -> None:
     """Goes through a ``while`` loop twice."""
     once, machine.once = machine.once, False
     machine.loops += 1
@@ -102,7 +101,6 @@ def follow_while(machine: Machine, node: ast.While) -> str | None:
             break
     machine.loops -= 1
     machine.once = once
-    return None
 
 
 def evaluated(machine: Machine, nodes: list[ast.expr]) -> list[Value]:
@@ -116,11 +114,7 @@ def evaluated(machine: Machine, nodes: list[ast.expr]) -> list[Value]:
 
 def is_counted(machine: Machine, value: Value) -> bool:
     """True if all that a loop over a value goes through is known."""
-    return (
-        bool(listed(value))
-        or isinstance(value, Items)
-        or (isinstance(value, Live) and machine.items_of(value) is not None)
-    )
+    return bool(listed(value)) or machine.items_of(value) is not None
 
 
 def entries_of(machine: Machine, value: Value) -> list[Value] | None:

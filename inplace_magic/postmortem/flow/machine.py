@@ -34,7 +34,7 @@ from inplace_magic.postmortem.flow.values import (
 from inplace_magic.postmortem.flow.vocabulary import KEEP_NOTHING
 from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import is_a, unwrapped
-from inplace_magic.source.variables import set_later
+from inplace_magic.source.expressions import set_later
 
 MOST_STEPS = 20_000
 """Expressions and statements that are followed."""
@@ -161,12 +161,8 @@ class Machine:
                     continue
             env = self.env(env, MappingProxyType(held))
         code = inner.__code__
-        positional = code.co_varnames[: code.co_argcount]
-        given = inner.__defaults__ or ()
-        defaults = {
-            **dict(zip(positional[len(positional) - len(given) :], given, strict=False)),
-            **(inner.__kwdefaults__ or {}),
-        }
+        names, given = code.co_varnames[: code.co_argcount], inner.__defaults__ or ()
+        defaults = {**dict(zip(reversed(names), reversed(given), strict=False)), **(inner.__kwdefaults__ or {})}
         values = {name: self.value_of(each) for name, each in defaults.items()}
         return Function(found.node, code.co_filename, found.name, env, values, recorded=recorded)
 
@@ -192,6 +188,11 @@ class Machine:
         self.owners[id(thing)] = thing
         self.containers[id(thing)] = made
         return made
+
+    def pairs_of(self, value: Value) -> list[tuple[object, Value]]:
+        """Return the keys and entries of a dict; none of anything else."""
+        items = self.items_of(value)
+        return list(zip(items.keys or (), items.entries, strict=False)) if items is not None else []
 
     def _event(self, node: ast.expr | ast.stmt, nodes: frozenset[str] | None) -> Event:
         self.clock += 1

@@ -9,20 +9,9 @@ from typing import Any
 
 import torch
 
+from inplace_magic.postmortem.flow import vocabulary
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import UNKNOWN, Constant, Tensors, Value, either, tensors_in
-from inplace_magic.postmortem.flow.vocabulary import (
-    FACTORIES,
-    IN_PLACE_SECOND,
-    MAYBE_VIEWS,
-    NODES,
-    QUERIES,
-    SAME,
-    UNCOUNTED,
-    VIEWS,
-    bare_node,
-    nodes_of,
-)
 
 _SEVERAL = frozenset(
     ("topk", "max", "min", "sort", "median", "mode", "kthvalue", "cummax", "cummin", "svd", "qr", "eigh")
@@ -35,9 +24,9 @@ def operation(
 ) -> Value:
     """Notes what a call reads and writes, and gives its result."""
     first = given[0] if given else next(iter(named.values()), UNKNOWN)
-    nodes: frozenset[str] | None = nodes_of(name)
+    nodes: frozenset[str] | None = vocabulary.nodes_of(name)
     is_native = type(library) is not FunctionType or _is_native(name)
-    if nodes is not None and not (nodes & node_kinds() and (is_native or name.strip("_") in NODES)):
+    if nodes is not None and not (nodes & node_kinds() and (is_native or name.strip("_") in vocabulary.NODES)):
         nodes = None
     if _is_factory(name, first, library):
         nodes = frozenset()
@@ -53,16 +42,29 @@ def operation(
     if name == "backward":
         run_backward_hooks(machine, node)
     if _in_place(name, given, named, library):
-        return _written(machine, name, nodes, first, given, named, node, known=is_native or _is_initial(name))
-    if name in QUERIES:
+        initial = name in _INITIAL or name.startswith(("xavier", "kaiming"))
+        several = name.startswith("_foreach")
+        for written in () if name in vocabulary.UNCOUNTED else tensors_in(first) if several else (first,):
+            machine.in_place(
+                node,
+                nodes,
+                written,
+                *given[1:],
+                *named.values(),
+                bumps=None if initial else 1,
+                known=is_native or initial,
+                recorded=not initial,
+            )
+        return first
+    if name in vocabulary.QUERIES:
         return UNKNOWN
-    if name in SAME:
+    if name in vocabulary.SAME:
         return first
     if name in ("detach", "detach_"):
         return either(*(Tensors(each.memories, "detached") for each in tensors_in(first)))
-    if name in VIEWS or name in MAYBE_VIEWS:
+    if name in vocabulary.VIEWS or name in vocabulary.MAYBE_VIEWS:
         seen = [Tensors(each.memories, each.through or "view") for each in tensors_in(first)]
-        if name in VIEWS and seen:
+        if name in vocabulary.VIEWS and seen:
             return either(*seen)
         made = machine.operation(node, frozenset(), *given)  # whose node keeps no tensor
         # the same tensor, a view or a copy
@@ -76,7 +78,7 @@ def operation(
 
 def _is_factory(name: str, first: Value, library: Any) -> bool:
     """True for ``torch.zeros(3)`` and ``x.new_zeros(3)``, not for a function of these names from somewhere else."""
-    if name.removeprefix("new_").removesuffix("_like") not in FACTORIES:
+    if name.removeprefix("new_").removesuffix("_like") not in vocabulary.FACTORIES:
         return False
     return isinstance(first, Tensors) if name.startswith("new") else library is getattr(torch, name, None) is not None
 
@@ -89,7 +91,7 @@ def _is_native(name: str) -> bool:
 @lru_cache(maxsize=1)
 def node_kinds() -> frozenset[str]:
     """All nodes of PyTorch's, without ``Backward0``. If ``_functions`` vanishes: no function is known by its name."""
-    return frozenset(map(bare_node, dir(getattr(torch._C, "_functions", None))))
+    return frozenset(map(vocabulary.bare_node, dir(getattr(torch._C, "_functions", None))))
 
 
 _BACKWARD_HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
@@ -107,10 +109,6 @@ def run_backward_hooks(machine: Machine, node: ast.expr) -> None:
 _MOST_HOOKS = 64
 
 
-def _is_initial(name: str) -> bool:
-    return name in _INITIAL or name.startswith(("xavier", "kaiming"))
-
-
 def _in_place(name: str, given: list[Value], named: dict[str, Value], library: Any) -> bool:
     if name.endswith("_") and not name.endswith("__"):
         return True
@@ -119,31 +117,9 @@ def _in_place(name: str, given: list[Value], named: dict[str, Value], library: A
         names = library.__code__.co_varnames[: library.__code__.co_argcount]
         if "inplace" in names and names.index("inplace") < len(given):
             flag = given[names.index("inplace")]
-    elif flag is None and name in IN_PLACE_SECOND and len(given) > 1:
+    elif flag is None and name in vocabulary.IN_PLACE_SECOND and len(given) > 1:
         flag = given[1]
     return isinstance(flag, Constant) and (bool(flag.value) if flag.known else False)
-
-
-def _written(
-    machine: Machine,
-    name: str,
-    nodes: frozenset[str] | None,
-    first: Value,
-    given: list[Value],
-    named: dict[str, Value],
-    node: ast.expr,
-    *,
-    known: bool,
-) -> Value:
-    if name in UNCOUNTED:
-        return first
-    foreach = name.startswith("_foreach")
-    initial = _is_initial(name)
-    others = [*given[1:], *named.values()]
-    bumps = None if initial else 1
-    for tensors in [first] if not foreach else list(tensors_in(first)):
-        machine.in_place(node, nodes, tensors, *others, bumps=bumps, known=known, recorded=not initial)
-    return first
 
 
 _INITIAL = frozenset(("normal_", "uniform_", "constant_", "zeros_", "ones_", "trunc_normal_", "orthogonal_", "eye_"))

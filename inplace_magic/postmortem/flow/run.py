@@ -18,7 +18,7 @@ from inplace_magic.postmortem.flow.statements import execute
 from inplace_magic.postmortem.flow.values import Env, Event, Failing, Frame, Items, Snapshot, Stop, Tensors, Value
 from inplace_magic.postmortem.graph import Memory, memory_of
 from inplace_magic.postmortem.reading import MISSING, lookup
-from inplace_magic.source.variables import variables_bound
+from inplace_magic.source.expressions import variables_bound
 
 Machine.execute, Machine.evaluate = execute, evaluate
 Machine.apply, Machine.call_method, Machine.item = apply, call_method, item
@@ -55,7 +55,7 @@ def follow(failure: Failure) -> Flow:
     failing, raised = None, failure.raised
     if raised is not None:
         filename = raised.code.co_filename
-        failing = Failing(filename, failure.texts.position(filename, raised.place), raised.place.function)
+        failing = Failing(filename, *failure.texts.position(filename, raised.place), raised.place.function)
     frames = {(f.code.co_filename, f.code.co_firstlineno): f.names for f in failure.frames if f.names}
     machine = Machine(failure.texts, failing, frames)
     try:

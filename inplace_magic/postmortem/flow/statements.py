@@ -11,7 +11,7 @@ from inplace_magic.postmortem.flow.loops import follow_for, follow_while
 from inplace_magic.postmortem.flow.machine import Machine
 from inplace_magic.postmortem.flow.values import NOTHING, Class, Constant, Function, Live, Stop, Value, either
 from inplace_magic.postmortem.reading import is_a
-from inplace_magic.source.statements import is_at
+from inplace_magic.source.statements import defaults_of, is_at
 
 _UNRECORDED = ("no_grad", "inference_mode")
 
@@ -37,7 +37,7 @@ def _look_for_the_failure(machine: Machine, statement: ast.stmt) -> None:
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             return
         last = body[0].lineno - 1
-    elif not is_at(statement, *failing.at):
+    elif not is_at(statement, failing.line, failing.column):
         return
     if statement.lineno <= failing.line <= last and machine.failing is None:
         machine.once = machine.sure = len(machine.frames) > 1  # of a cell itself, the rest may not have run
@@ -79,9 +79,9 @@ def _statement(machine: Machine, node: ast.stmt) -> str | None:
             return execute(machine, node.body if decided else node.orelse)
         return _sides(machine, [node.body, node.orelse])
     elif isinstance(node, (ast.For, ast.AsyncFor)):
-        return follow_for(machine, node)
+        follow_for(machine, node)
     elif isinstance(node, ast.While):
-        return follow_while(machine, node)
+        follow_while(machine, node)
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         return _with(machine, node)
     elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
@@ -100,13 +100,7 @@ def _statement(machine: Machine, node: ast.stmt) -> str | None:
 
 
 def _function(machine: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
-    arguments = node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(
-        zip([a.arg for a in positional[len(positional) - len(arguments.defaults) :]], arguments.defaults, strict=True)
-    )
-    given = {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is not None}
-    values = {name: machine.evaluate(each) for name, each in {**defaults, **given}.items()}
+    values = {name: machine.evaluate(default) for name, default in defaults_of(node.args).items()}
     name = node.name if machine.frame.function == "<module>" else f"{machine.frame.function}.<locals>.{node.name}"
     recorded = not any(word in ast.unparse(each) for each in node.decorator_list for word in _UNRECORDED)
     made: Value = Function(node, machine.frame.filename, name, machine.frame.env, values, recorded=recorded)

@@ -247,11 +247,7 @@ class Failing:
     """The statement that raised."""
 
     filename: str
-    at: tuple[int, int | None]
-    """Its line and, where that is known, a column of it in bytes."""
+    line: int
+    column: int | None
+    """In bytes, where that is known."""
     function: str
-
-    @property
-    def line(self) -> int:
-        """A line of it."""
-        return self.at[0]

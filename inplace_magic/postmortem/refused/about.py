@@ -19,11 +19,11 @@ from typing import Any
 from inplace_magic.language import _
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import holders_in
+from inplace_magic.postmortem.reading import Scopes, paths_in, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History
-from inplace_magic.postmortem.refused.roots import written_by
-from inplace_magic.postmortem.refused.values import Scopes, paths_in, value_of
+from inplace_magic.postmortem.refused.lines import written_by
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
@@ -160,7 +160,7 @@ def origin_of(history: History, subject: Subject, *, anywhere: bool = False) -> 
         found = Bound(subject.path, None, "=", kept[-1]) if kept else history.binding(root, subject.frame)
     owner, _, name = subject.path.rpartition(".")
     if found is None and anywhere and owner and name.isidentifier():
-        every = [bound for bound in history.of_attribute(name) if not isinstance(bound.value, ast.Constant)]
+        every = list(history.of_attribute(name))
         found = (
             replace(every[0], step=replace(every[0].step, sure=False)) if len(every) > 1 else next(iter(every), None)
         )

@@ -8,8 +8,8 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import about
 from inplace_magic.postmortem.refused.facts import untracked
 from inplace_magic.postmortem.refused.history import History
+from inplace_magic.postmortem.refused.lines import roots_in
 from inplace_magic.postmortem.refused.no_graph import Cut, Search
-from inplace_magic.postmortem.refused.roots import roots_in
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
 

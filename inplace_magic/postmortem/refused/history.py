@@ -19,15 +19,14 @@ import inspect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, takewhile
 
 from inplace_magic.postmortem.failure import Failure, UserFrame
-from inplace_magic.postmortem.refused.values import Scopes
+from inplace_magic.postmortem.reading import Scopes
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import parameter_argument, parse, path_text
 from inplace_magic.source.listing import LOOPS
-from inplace_magic.source.statements import innermost, spans
-from inplace_magic.source.targets import STORING
+from inplace_magic.source.statements import STORING, innermost, spans
 from inplace_magic.source.text import FunctionNode, is_simple, placed
 
 _BRANCHES = (ast.If, ast.Match, ast.ExceptHandler)
@@ -166,11 +165,11 @@ class History:
         return Bound(path, given, "argument", step, frame - 1)
 
     def of_attribute(self, name: str) -> Iterator[Bound]:
-        """Yield every statement of the user's texts, wherever it stands, that gives an attribute of that name its
-        value."""
+        """Yield every statement of the user's texts, wherever it stands, that gives an attribute of that name a value
+        other than a constant."""
         for step in self.every_step():
             for path, value, how in step.bound:
-                if path.endswith(f".{name}"):
+                if path.endswith(f".{name}") and not isinstance(value, ast.Constant):
                     yield Bound(path, value, how, step)
 
     def storing(self, root: str) -> Iterator[Step]:
@@ -241,13 +240,11 @@ def steps_above(
     ranked: list[tuple[tuple[int, int, int, int], Step]] = []
     for node, around in every:
         own = [block for block in (*around, node) if isinstance(block, LOOPS)]
-        depth = next((i for i, pair in enumerate(zip(own, loops, strict=False)) if pair[0] is not pair[1]), None)
-        depth = min(len(own), len(loops)) if depth is None else depth
+        depth = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(own, loops, strict=False)))
         below = (node is at and is_simple(node)) or (node.lineno, node.col_offset) > end
         if below and depth == 0:
             continue
-        inside = [block for block in around if not any(block is each for each in blocks)]
-        sure = not any(isinstance(block, (*_BRANCHES, *LOOPS)) for block in inside)
+        sure = not any(isinstance(block, (*_BRANCHES, *LOOPS)) for block in around if block not in blocks)
         step = Step(node, filename, function, around, caller, sure, below)
         ranked.append(((-depth, int(below), -node.lineno, -node.col_offset), step))
     ranked.sort(key=lambda pair: pair[0])

@@ -21,7 +21,7 @@ from types import FunctionType, MethodType, ModuleType
 
 import torch
 
-from inplace_magic.postmortem.reading import MISSING, is_a, of_class
+from inplace_magic.postmortem.reading import MISSING, is_a, of_class, paths_in, unwrapped
 from inplace_magic.postmortem.refused.cutters import (
     cutters,
     freezes,
@@ -32,8 +32,7 @@ from inplace_magic.postmortem.refused.cutters import (
 )
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import History, steps_above
-from inplace_magic.postmortem.refused.sight import Sight, sight_in
-from inplace_magic.postmortem.refused.values import paths_in
+from inplace_magic.postmortem.refused.lines import Sight, sight_in
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text
 from inplace_magic.source.text import Function, FunctionNode
@@ -158,11 +157,12 @@ class Search:
         function = callee.__func__ if type(callee) is MethodType else callee
         if type(function) is not FunctionType:
             return False
-        texts, code = self.history.failure.texts, function.__code__
+        texts = self.history.failure.texts
+        function, _recorded = unwrapped(function, texts.is_users)
+        code = function.__code__
         found = texts.function(code)
         if found is None:
-            wrapped = getattr(function, "__wrapped__", None)
-            return type(wrapped) is FunctionType and self._into(wrapped, call, here, depth, bound)
+            return False
         filename = code.co_filename
         if (cut := self._decorated(found, filename, None)) is not None:
             self.cuts.append(cut)

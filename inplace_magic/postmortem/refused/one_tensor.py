@@ -12,7 +12,7 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import Subject, about
 from inplace_magic.postmortem.refused.facts import computed, integer, leaf, owner_of, tracked, untracked
 from inplace_magic.postmortem.refused.history import Bound
-from inplace_magic.postmortem.refused.roots import reads_a_gradient
+from inplace_magic.postmortem.refused.lines import reads_a_gradient
 from inplace_magic.record.refusal import WHY
 
 

@@ -12,23 +12,22 @@ from dataclasses import replace
 from typing import Any
 
 from inplace_magic.capture.naming.reach import within_reach
-from inplace_magic.language import _, sentences
+from inplace_magic.language import _
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.reading import is_any_tensor
+from inplace_magic.postmortem.reading import held_at, is_any_tensor, paths_in, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.roots import (
+from inplace_magic.postmortem.refused.lines import (
     argument,
     backward_call,
+    carried,
+    loop_around,
     reads_a_gradient,
     roots_in,
     roots_of_call,
     runs_backward,
     writes_in,
 )
-from inplace_magic.postmortem.refused.sight import carried, loop_around
-from inplace_magic.postmortem.refused.values import held_at, paths_in, value_of
-from inplace_magic.postmortem.refused.ways import Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.refusal import WHY
 from inplace_magic.source.expressions import path_text
@@ -44,27 +43,22 @@ def explain_overwritten(failure: Failure) -> Answer:
     steps = [step for path in paths for step in reversed(by_path[path])]
     sites = list(dict.fromkeys(history.site(step) for step in steps))
     name = paths[0] if len(paths) == 1 else None
-    return Answer(
-        code=failure.kind.code,
-        message=sentences(
-            _("A tensor that autograd saved for backward was overwritten before backward used it."),
-            _("By its version it is {tensor}, which {line} wrote.").format(
-                tensor=words.tensor(paths[0]), line=words.spot(sites[0])
-            )
-            if len(paths) == 1
-            else _("These lines wrote tensors that are at version {found} now: {lines}.").format(
-                found=found, lines=", ".join(words.spot(site) for site in sites[:3])
-            )
-            if sites
-            else _("No name in sight leads to a tensor at version {found} that the text writes.").format(found=found),
-        ),
-        error=failure.said,
-        place=failure.place,
-        candidates=tuple(sites),
+    if len(paths) == 1:
+        by_version = _("By its version it is {tensor}, which {line} wrote.")
+    elif sites:
+        by_version = _("These lines wrote tensors that are at version {found} now: {lines}.")
+    else:
+        by_version = _("No name in sight leads to a tensor at version {found} that the text writes.")
+    lines = list(map(words.spot, sites[:3]))
+    return words.answer(
+        failure,
+        _("A tensor that autograd saved for backward was overwritten before backward used it."),
+        by_version.format(tensor=words.tensor(name), line=", ".join(lines[:1]), lines=", ".join(lines), found=found),
+        sites=sites,
         certain=len(sites) == 1 and found - expected == 1 and steps[0].sure,
+        name=name,
         expected_version=expected,
         found_version=found,
-        variable=name,
         fix=_("Let {line} give a new tensor, or write into a copy: `{name}.clone()`.").format(
             line=words.line_of(sites[0]), name=name or "…"
         )
@@ -137,14 +131,14 @@ def explain_second_backward(failure: Failure) -> Answer:
     scopes = history.scopes(frame)
     first = next((step for step in since if _runs_from(step, path, scopes)), None)
     loop = loop_around(history, frame)
-    outside = loop is not None and made is not None and not any(loop is each for each in made.step.around)
-    ways: list[Way] = []
+    outside = loop is not None and made is not None and loop not in made.step.around
+    ways: list[words.Way] = []
     if first is not None or outside:
-        ways = [Way("again", path, None, history.site(first) if first is not None else failure.place)]
+        ways = [words.Way("again", path, None, history.site(first) if first is not None else failure.place)]
     elif loop is not None:
         states = carried(history, frame, loop, lambda path: any(map(_has_graph, held_at(path, scopes))))
-        ways = [Way("carried", name, step, failure.place) for name, step in states]
-    return answer_of(history, ways, path)
+        ways = [words.Way("carried", name, step, failure.place) for name, step in states]
+    return words.answer_of(history, ways, path)
 
 
 def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:

@@ -24,13 +24,20 @@ from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence
 from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of, roots_of
+from inplace_magic.postmortem.reading import held_at, paths_in
 from inplace_magic.postmortem.refused.about import reached
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.roots import roots_in, roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.sight import carried, loop_around, needed_for, sight_in
-from inplace_magic.postmortem.refused.values import held_at, paths_in
-from inplace_magic.postmortem.refused.ways import Way, answer_of
+from inplace_magic.postmortem.refused.lines import (
+    carried,
+    loop_around,
+    needed_for,
+    roots_in,
+    roots_of_call,
+    runs_backward,
+    sight_in,
+)
+from inplace_magic.postmortem.refused.words import Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text, root_name
 
@@ -85,20 +92,20 @@ def _in_a_function(history: History, frame: int, nodes: dict[int, Any]) -> Itera
 def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any], path: str | None) -> Iterator[Way]:
     place = history.failure.frames[frame].place
     made = history.binding(path, frame) if path is not None else None
-    if made is not None and made.how == "=" and not any(loop is each for each in made.step.around):
+    if made is not None and made.how == "=" and loop not in made.step.around:
         yield Way("again", path, made.step, place)
         return
     names = _leading_there(history, frame, nodes)
     above = False
     for name in names:
         bound = history.binding(name, frame)
-        if bound is not None and bound.how == "=" and not any(loop is each for each in bound.step.around):
+        if bound is not None and bound.how == "=" and loop not in bound.step.around:
             above = True
             yield Way("above", name, bound.step, place)
     kept = list(dict.fromkeys(name[: name.index("[")] for name in names if "[" in name))
     for root in kept:
         bound = history.binding(root, frame)
-        if bound is None or not any(loop is each for each in bound.step.around):
+        if bound is None or loop not in bound.step.around:
             first = next(name for name in names if name.startswith(f"{root}["))
             for step in history.storing(root):
                 yield Way("kept", first, step, place)
@@ -112,7 +119,7 @@ def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any
     for name in names:
         owner, _dot, attribute = name.rpartition(".")
         if owner and attribute.isidentifier() and history.binding(name, frame) is None:
-            given = [bound for bound in history.of_attribute(attribute) if not isinstance(bound.value, ast.Constant)]
+            given = list(history.of_attribute(attribute))
             reading = [bound for bound in given if bound.value is not None and _names(bound.value, attribute)]
             for bound in reading or given:
                 yield Way("carried", name, bound.step, place)

@@ -9,13 +9,11 @@ from typing import Any
 from inplace_magic.capture.torch import describe
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
-from inplace_magic.postmortem.reading import stored
+from inplace_magic.postmortem.reading import stored, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.facts import is_one_real_number, is_tensor
 from inplace_magic.postmortem.refused.history import Bound, History, Step, steps_above
-from inplace_magic.postmortem.refused.roots import roots_in
-from inplace_magic.postmortem.refused.sight import sight_in
-from inplace_magic.postmortem.refused.values import value_of
+from inplace_magic.postmortem.refused.lines import roots_in, sight_in
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import last_name, path_text
 
@@ -43,11 +41,7 @@ def explain_not_scalar(failure: Failure) -> Answer:
     what = what if real else _("{line} runs backward from {tensor}, which is complex.")
     return words.answer(
         failure,
-        what.format(
-            line=words.spot(failure.place),
-            tensor=words.called(root),
-            shape=shape,
-        ),
+        what.format(line=words.spot(failure.place), tensor=words.called(root), shape=shape),
         _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
         _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
         if unreduced

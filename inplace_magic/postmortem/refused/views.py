@@ -13,7 +13,7 @@ from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.about import Subject, about, origin_of, subject_of
 from inplace_magic.postmortem.refused.facts import is_tensor, made_in_inference_mode, repeats_elements
 from inplace_magic.postmortem.refused.history import Bound, History, Step
-from inplace_magic.postmortem.refused.roots import writes_in
+from inplace_magic.postmortem.refused.lines import writes_in
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.refusal import WHY
 

@@ -18,14 +18,14 @@ from inplace_magic.capture.torch.hooks.global_hooks import parameters_held
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of
+from inplace_magic.postmortem.reading import paths_in, value_of
 from inplace_magic.postmortem.refused import words
 from inplace_magic.postmortem.refused.cutters import cutters, switching_block
 from inplace_magic.postmortem.refused.ended import cure_of, said_of
 from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in
+from inplace_magic.postmortem.refused.lines import argument, backward_call, roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.no_graph import Cut
-from inplace_magic.postmortem.refused.roots import argument, backward_call, roots_in, roots_of_call, runs_backward
-from inplace_magic.postmortem.refused.values import paths_in, value_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text

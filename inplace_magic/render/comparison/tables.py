@@ -1,15 +1,21 @@
-"""The tables of a comparison, each shaped once for text and page: figures, differences, compute by module."""
+"""The tables of a comparison: as pandas frames of plain numbers and strings; and each shaped once for text and page,
+figures, differences, compute by module."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
 
-from inplace_magic.comparing.comparison import Comparison, Variant
+from inplace_magic.comparing.comparison import Comparison, ComparisonView, Variant
 from inplace_magic.language import _
 from inplace_magic.record.outcomes import Cost
 from inplace_magic.render.comparison.words import GROUPS, difference_phrase, minus, signed_bytes
+from inplace_magic.render.tables.frames import frame_of
 from inplace_magic.render.words import bytes_of, known
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Rows = Sequence[tuple[str, ...]]
 MOST_ROWS = 40
@@ -107,13 +113,12 @@ def _seconds_of(seconds: float) -> str:
 def difference_table(comparison: Comparison) -> Table | None:
     """Return the values that differ; None if there are none."""
     found = comparison.differences
+    text = _("{some} of {all}")
     rows = [
         (
             _(GROUPS[each.group]),
             difference_phrase(each),
-            ""
-            if each.element is None
-            else _("{some} of {all}").format(some=f"{each.differing:,}", all=f"{each.elements:,}"),
+            text.format(some=f"{each.differing:,}", all=f"{each.elements:,}") if each.element is not None else "",
         )
         for each in found[:MOST_ROWS]
     ]
@@ -127,10 +132,7 @@ def cost_tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the compute by module and operator: one table if both variants have the same, else one for each. The last
     row is the total."""
     first, second = comparison.variants
-    header = (
-        *(_("module"), _("operator"), _("calls"), "MACs"),
-        *(_("element operations"), _("together"), _("share")),
-    )
+    header = (*(_("module"), _("operator"), _("calls"), "MACs"), *(_("element operations"), _("together"), _("share")))
     if first.costs and first.costs == second.costs:
         yield Table(header, _cost_rows(first.costs), _("Compute of both"))
         return
@@ -160,3 +162,90 @@ def _place_of(cost: Cost) -> str:
     if not cost.module:
         return _("outside modules")
     return cost.module if cost.module == cost.cls else f"{cost.module} ({cost.cls})"
+
+
+Row = dict[str, Any]
+
+_COLUMNS = {
+    "variants": (
+        "variant error parameters macs flops element_operations operations allocations allocated_bytes "
+        "peak_bytes saved_bytes saved_is_least seconds seconds_mad repetitions"
+    ),
+    "costs": "variant module class operator backward calls macs element_operations share",
+    "differences": "group name element first second differing elements",
+    "times": "repetition variant seconds",
+}
+COLUMNS = {view: tuple(names.split()) for view, names in _COLUMNS.items()}
+"""Columns of each view, in order; ``docs/tables.md`` describes them."""
+
+
+def to_frame(comparison: Comparison, view: ComparisonView = "variants") -> pd.DataFrame:
+    if view not in _ROWS:
+        raise ValueError(f"There is no view {view!r}; choose one of {', '.join(map(repr, get_args(ComparisonView)))}.")
+    return frame_of(_ROWS[view](comparison), COLUMNS[view])
+
+
+def _row(view: str, entry: object, **others: Any) -> Row:
+    """Return a row of what stands in columns of its own name, and of others."""
+    return {name: others[name] if name in others else getattr(entry, name) for name in COLUMNS[view]}
+
+
+def _variants(comparison: Comparison) -> list[Row]:
+    return [
+        _row(
+            "variants",
+            each,
+            variant=each.name,
+            error=each.error or "",
+            element_operations=each.elements,
+            seconds=each.median_seconds,
+            seconds_mad=each.mad_seconds,
+            repetitions=len(each.seconds),
+        )
+        for each in comparison.variants
+    ]
+
+
+def _costs(comparison: Comparison) -> list[Row]:
+    return [
+        _row(
+            "costs",
+            cost,
+            variant=each.name,
+            element_operations=cost.elements,
+            share=cost.operations / (each.operations or 1),
+            **{"class": cost.cls},
+        )
+        for each in comparison.variants
+        for cost in each.costs or ()
+    ]
+
+
+def _differences(comparison: Comparison) -> list[Row]:
+    return [
+        _row(
+            "differences",
+            each,
+            element="" if each.element is None else str(each.element),
+            first=each.values[0],
+            second=each.values[1],
+        )
+        for each in comparison.differences
+    ]
+
+
+def _times(comparison: Comparison) -> list[Row]:
+    pairs = zip(*(variant.seconds for variant in comparison.variants), strict=True)
+    return [
+        {"repetition": number, "variant": variant.name, "seconds": seconds}
+        for number, pair in enumerate(pairs)
+        for variant, seconds in zip(comparison.variants, pair, strict=True)
+    ]
+
+
+_ROWS: dict[str, Callable[[Comparison], list[Row]]] = {
+    "variants": _variants,
+    "costs": _costs,
+    "differences": _differences,
+    "times": _times,
+}

@@ -58,11 +58,7 @@ def to_fragment(comparison: Comparison) -> str:
     compute = "".join(
         tag("div", "margin:6px 0 2px", prose(each.title)) + _table(each, CELL, CELL, total=True) for each in costs
     )
-    parts = [
-        _verdict_bar(comparison),
-        _failures(comparison),
-        _table(figures, CELL) if figures is not None else "",
-    ]
+    parts = [_verdict_bar(comparison), _failures(comparison), _table(figures, CELL) if figures is not None else ""]
     if differences is not None:
         rest = note(differences.more) if differences.more else ""
         parts.append(details(differences.title, _table(differences, CELL, WIDE_CELL), rest, opened=True))

@@ -9,7 +9,6 @@ from inplace_magic.render.lettering import first_sentence, shortened
 from inplace_magic.render.reading import in_its_language
 from inplace_magic.render.words import bytes_of
 
-_GROUPS: tuple[Group, ...] = ("output", "gradient", "state")
 GROUPS: dict[Group, str] = {"output": N_("output"), "gradient": N_("gradient"), "state": N_("state")}
 _PLURAL: dict[Group, str] = {"output": N_("outputs"), "gradient": N_("gradients"), "state": N_("input or state values")}
 
@@ -34,9 +33,8 @@ def verdict(comparison: Comparison) -> str:
     ratio = comparison.time_ratio
     if ratio is not None:
         parts.append(_("time {ratio} ± {spread}").format(ratio=f"{ratio[0]:.2f}", spread=f"{ratio[1]:.2f}"))
-    return _("`{second}` against `{first}`: {findings}.").format(
-        second=second.name, first=first.name, findings=clauses(parts)
-    )
+    text = _("`{second}` against `{first}`: {findings}.")
+    return text.format(second=second.name, first=first.name, findings=clauses(parts))
 
 
 def _failure_verdict(first: Variant, second: Variant) -> str:
@@ -54,28 +52,27 @@ def _failure(variant: Variant) -> str:
     kind, _colon, text = (variant.error or _("unknown")).partition(": ")
     cause = next((finding for finding in variant.findings if finding.severity == "error"), None)
     why = first_sentence(cause.message) if cause is not None else f"{shortened(text, 200).rstrip('.')}."
-    sentence = (
-        _("`{variant}` raises {error} in backward of its result: {reason}")
-        if variant.in_backward
-        else _("`{variant}` raises {error}: {reason}")
-    )
-    return sentence.format(variant=variant.name, error=kind, reason=why)
+    text = _("`{variant}` raises {error}: {reason}")
+    if variant.in_backward:
+        text = _("`{variant}` raises {error} in backward of its result: {reason}")
+    return text.format(variant=variant.name, error=kind, reason=why)
 
 
 def _agreement(agreement: Agreement | None) -> str:
     if agreement is None:
         return ""
+    shared = [group for group in GROUPS if agreement.count(group)]
+    equal = [_(_PLURAL[group]) for group in shared if group != "state" and not agreement.differing(group)]
+    if not agreement.differences and not equal:
+        return _("same state") if shared else _("nothing in common to compare")
     if not agreement.differences:
-        named = [_(_PLURAL[group]) for group in _GROUPS[:2] if agreement.count(group)]
-        if not named:
-            return _("nothing in common to compare") if not agreement.count("state") else _("same state")
-        return _("same {things}").format(things=together(named))
-    counts = together([_count(agreement, group) for group in _GROUPS if agreement.differing(group)])
-    equal = [_(_PLURAL[group]) for group in _GROUPS[:2] if agreement.count(group) and not agreement.differing(group)]
+        return _("same {things}").format(things=together(equal))
+    counts = together([_count(agreement, group) for group in GROUPS if agreement.differing(group)])
     first = difference_phrase(agreement.differences[0])
-    differing = ngettext(
+    text = ngettext(
         "{counts} differs, first {difference}", "{counts} differ, first {difference}", len(agreement.differences)
-    ).format(counts=counts, difference=first)
+    )
+    differing = text.format(counts=counts, difference=first)
     if not equal:
         return differing
     return _("same {things}, but {differing}").format(things=together(equal), differing=differing)
@@ -98,11 +95,9 @@ def difference_phrase(difference: Difference) -> str:
     """```h[0, 3]`: 0.5 → 0.0``, the first variant's value and the second's; of an overwritten tensor it says so."""
     one, other = difference.values
     versions = difference.versions
-    text = (
-        _("`{place}`: {one} → {other} (written in place: version {before} → {after})")
-        if None not in versions and versions[0] != versions[1] and difference.group == "output"
-        else _("`{place}`: {one} → {other}")
-    )
+    text = _("`{place}`: {one} → {other}")
+    if None not in versions and versions[0] != versions[1] and difference.group == "output":
+        text = _("`{place}`: {one} → {other} (written in place: version {before} → {after})")
     return text.format(place=difference.place, one=one, other=other, before=versions[0], after=versions[1])
 
 

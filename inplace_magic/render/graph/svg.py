@@ -27,17 +27,7 @@ from html import escape
 from inplace_magic.language import N_, _
 from inplace_magic.render import style
 from inplace_magic.render.graph.columns import in_columns
-from inplace_magic.render.graph.labels import (
-    GROUP,
-    LINK,
-    NAMED,
-    PATH,
-    POLYGON,
-    SVG,
-    TEXT,
-    Point,
-    points_of,
-)
+from inplace_magic.render.graph.labels import GROUP, LINK, NAMED, PATH, POLYGON, SVG, TEXT, Point, points_of
 from inplace_magic.render.lettering import width
 
 XLINK_TITLE = "{http://www.w3.org/1999/xlink}title"

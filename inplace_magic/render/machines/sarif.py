@@ -16,14 +16,9 @@ from inplace_magic.render.machines.findings import PLACES, as_json, finding_of
 from inplace_magic.report import Report
 
 LEVELS = {"error": "error", "silent": "error", "warning": "warning", "info": "note"}
-"""Severity -> SARIF's level."""
+"""Severity -> SARIF's level, and GitHub's command."""
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-BESIDE = {
-    "saved": N_("saved here"),
-    "read": N_("read here"),
-    "origin": N_("made here"),
-    "freed": N_("freed here"),
-}
+BESIDE = {"saved": N_("saved here"), "read": N_("read here"), "origin": N_("made here"), "freed": N_("freed here")}
 """What a place beside the first one is called, where the finding has no badge for it. Code hosts leave out a place
 without words."""
 
@@ -78,13 +73,12 @@ def _uri(file: str) -> str:
     return Path(path).as_uri() if Path(path).is_absolute() else quote(path)
 
 
-COMMANDS = {"error": "error", "silent": "error", "warning": "warning"}
-"""Severity -> the command of GitHub's. Notes are none: it shows ten annotations of a kind, which alarms are to have."""
 _MOST = 1_000
 
 
 def to_annotations(report: Report) -> str:
-    """Return a line for each finding that is no note, the worst first; empty if there is none."""
+    """Return a line for each finding that is no note, the worst first; empty if there is none. GitHub shows ten
+    annotations of a kind, which alarms are to have."""
     return "\n".join(annotation_of(hazard) for hazard in report.hazards if hazard.is_alarm)
 
 
@@ -100,7 +94,8 @@ def annotation_of(hazard: Hazard) -> str:
     elif site is not None:
         where = f"{printable(site.place)}: "
     told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{COMMANDS[hazard.severity]} {told}::{_escaped(shortened(where + _text(hazard), _MOST))}"
+    text = "\n".join(printable(part) for part in (hazard.message, hazard.fix) if part)
+    return f"::{LEVELS[hazard.severity]} {told}::{_escaped(shortened(where + text, _MOST))}"
 
 
 def place_shown(hazard: Hazard) -> Callsite | None:
@@ -115,10 +110,6 @@ def relative(file: str) -> str:
     except ValueError:  # another drive
         path = file
     return (file if path.startswith(os.pardir) else path).replace(os.sep, "/")
-
-
-def _text(hazard: Hazard) -> str:
-    return "\n".join(printable(part) for part in (hazard.message, hazard.fix) if part)
 
 
 def _escaped(text: str) -> str:

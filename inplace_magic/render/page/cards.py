@@ -119,7 +119,6 @@ def _card(finding: Hazard, report: Report, *, explained: bool) -> str:
     css = f"border:1px solid {style.LINE};border-left:4px solid {accent};padding:6px 12px;margin:0 0 6px"
     cure = "".join((fix, fixes.diff_markup(finding.diff, tried=fixes.is_tried(finding)), fixes.proof_markup(finding)))
     if listings:  # beside each other where the live view is and there is room
-        return tag(
-            "div", css, tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two"), why
-        )
+        two = tag("div", "", tag("div", "", head, listings), tag("div", "", cure), class_="im-two")
+        return tag("div", css, two, why)
     return tag("div", css, head, cure, why)

@@ -23,13 +23,13 @@ from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, n
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
 from inplace_magic.render.page.sections import (
-    line_calls,
     line_section,
     memory_section,
     names_section,
     saved_section,
     sentence_section,
-    tensor_calls,
+    shown_steps,
+    shown_tensors,
     tensor_section,
 )
 from inplace_magic.render.reading import MANY_ROWS, MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK, Reading, in_its_language
@@ -43,15 +43,16 @@ IN_A_FILE = frozenset({"graph", "timeline", "lines", "memory"})
 _TITLES = re.compile("(?<=>)<title>[^<]*</title>")
 
 
-def opened_in(report: Report, chosen: Sequence[str] | None) -> Collection[str]:
+def opened_in(report: Report, chosen: Sequence[str] | None, *, beside_widget: bool) -> Collection[str]:
     """Return the names of the open sections, of :data:`SECTIONS`.
 
     Args:
         chosen: what the reader asked for, with ``all`` and ``none``; None for what suits the report.
+        beside_widget: who asks for a widget wants to see the picture.
     """
     if chosen is not None:
         return SECTIONS if "all" in chosen else chosen
-    return frozenset() if is_calm(report) else SCREEN
+    return SCREEN if beside_widget or not is_calm(report) else frozenset()
 
 
 def detail_of(report: Report) -> int:
@@ -101,7 +102,8 @@ def fragment_of(
         names_section(report, opened="names" in opened),
         sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
-    rows = {"lines": line_calls(reading), "tensors": tensor_calls(reading)}
+    tensors = [-1 if vertex.made_by is None else vertex.made_by for vertex in shown_tensors(reading)]
+    rows = {"lines": [step.call.index for _story, step in shown_steps(reading)], "tensors": tensors}
     return _live(reading, "".join(body), drawn, limit, {"rows": rows, "beside": beside_widget})
 
 

@@ -53,32 +53,22 @@ def line_section(reading: Reading, *, opened: bool = False) -> str:
     rows: list[Sequence[str]] = []
     tints: list[str] = []
     before: LineStory | None = None
-    for story, step in _shown_steps(reading):
-        place = esc(reading.place(story.site))
-        rows.append(_step(story, step, place, story is not before, reading))
+    for story, step in shown_steps(reading):
+        rows.append(_step(story, step, story is not before, reading))
         written = style.ORANGE_TINT if step.kind == "mutated" else ""
         tints.append(style.VERMILION_TINT if step.call.index in guilty else written)
         before = story
     header = (_("Line"), _("Code"), _("Tensor"), _("What happened"), _("Object / memory"), "grad_fn")
     body = table(header, rows, tints=tints, cells=(CELL, CODE_CELL, CELL, WIDE_CELL), name="im-lines", wraps=True)
-    return details(
-        _("What each line did"),
-        body,
-        more_rows(reading, steps, 'to_frame("calls")', lettering.rows_shown(len(steps), LINE_ROWS * reading.rows)),
-        opened=opened,
-    )
-
-
-def line_calls(reading: Reading) -> list[int]:
-    """For each row of the table of lines the index of the call that it begins with."""
-    return [step.call.index for _, step in _shown_steps(reading)]
+    more = more_rows(reading, steps, 'to_frame("calls")', lettering.rows_shown(len(steps), LINE_ROWS * reading.rows))
+    return details(_("What each line did"), body, more, opened=opened)
 
 
 def _guilty(reading: Reading) -> set[int | None]:
     return {finding.call for finding in reading.report.findings if finding.is_alarm}
 
 
-def _shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
+def shown_steps(reading: Reading) -> list[tuple[LineStory, Step]]:
     """Return the first rows; of a longer table also all of the lines that findings name, in the order of the table."""
     steps = [(story, step) for story in reading.lines for step in story.steps]
     serious = [finding for finding in reading.report.findings if finding.is_alarm]
@@ -99,7 +89,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     if not graph.tensors:
         return ""
     savers = grouped((edge.source, edge.name.rsplit(".", 1)[0]) for edge in graph.edges if edge.kind == "saved")
-    shown = _shown_tensors(reading)
+    shown = shown_tensors(reading)
     rows = [_tensor(vertex, reading, savers) for vertex in shown]
     tints = [style.ORANGE_TINT if vertex.mutated else "" for vertex in shown]
     header = (
@@ -112,12 +102,7 @@ def tensor_section(reading: Reading, *, opened: bool = False) -> str:
     return details(title, body, more, opened=opened)
 
 
-def tensor_calls(reading: Reading) -> list[int]:
-    """For each row of the table of tensors the index of the call that made the version, -1 for one from before."""
-    return [-1 if vertex.made_by is None else vertex.made_by for vertex in _shown_tensors(reading)]
-
-
-def _shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
+def shown_tensors(reading: Reading) -> Sequence[TensorVertex]:
     """Return the first ones; of a longer table also those that the findings are about, in the order of the table."""
     tensors = reading.graph.tensors
     named = roles_of(reading.graph, reading.report.findings).tensors
@@ -130,11 +115,8 @@ def sentence_section(title: str, sentences: Sequence[str], *, opened: bool = Fal
     if not sentences:
         return ""
     items = "".join(tag("li", "", prose(sentence)) for sentence in sentences[:MAX_SENTENCES])
-    return details(
-        _("{title} ({count})").format(title=title, count=len(sentences)),
-        tag("ul", "margin:2px 0 6px", items),
-        opened=opened,
-    )
+    heading = _("{title} ({count})").format(title=title, count=len(sentences))
+    return details(heading, tag("ul", "margin:2px 0 6px", items), opened=opened)
 
 
 def names_section(report: Report, *, opened: bool = False) -> str:
@@ -148,12 +130,12 @@ def names_section(report: Report, *, opened: bool = False) -> str:
     return sentence_section(_("Memory with two names"), sentences, opened=opened)
 
 
-def _step(story: LineStory, step: Step, place: str, first: bool, reading: Reading) -> Sequence[str]:
+def _step(story: LineStory, step: Step, first: bool, reading: Reading) -> Sequence[str]:
     length = MAX_ERROR if step.kind == "raised" else MAX_PHRASE
     what = clauses((lettering.shortened(step_phrase(step, reading.names), length), step.shape))
     text = prose(f"{style.EFFECT_SYMBOL[step.kind]} {what}")
     return (
-        place if first else "",
+        esc(reading.place(story.site)) if first else "",
         esc(lettering.shortened(words.code_of(story.site), MAX_CODE)) if first else "",
         esc(step_label(step, reading.names)),
         tag("b", "", text) if step.kind in ("mutated", "raised") else text,
@@ -231,10 +213,7 @@ def saved_section(reading: Reading, *, opened: bool = False) -> str:
         (*map(esc, (*head, lettering.shortened(code, MAX_CODE), size)), prose(whose))
         for *head, code, size, whose in shown
     ]
-    return details(
-        _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved)),
-        table(memory_words.kept_header(), rows, cells=(CELL, CELL, CELL, CODE_CELL)),
-        more_rows(reading, saved, "saved", len(shown)),
-        note(memory_words.kept_in_all(reading)),
-        opened=opened,
-    )
+    title = _("{title} ({count})").format(title=_("Saved for backward"), count=len(saved))
+    body = table(memory_words.kept_header(), rows, cells=(CELL, CELL, CELL, CODE_CELL))
+    more = more_rows(reading, saved, "saved", len(shown))
+    return details(title, body, more, note(memory_words.kept_in_all(reading)), opened=opened)

@@ -37,13 +37,11 @@ def counting(trace: Trace) -> str:
         "A storage counts once, however many views it has. Memory that comes back is billed to the last line that "
         "called torch before it did."
     )
+    then = _(
+        "Temporaries inside a call are not counted at level `calls`, so peaks leave them out; `--level ops` sees them."
+    )
     if trace.level == "ops":
         then = _("Temporaries are counted, those of backward too; scratch buffers inside one operator are not.")
-    else:
-        then = _(
-            "Temporaries inside a call are not counted at level `calls`, so peaks leave them out; `--level ops` sees "
-            "them."
-        )
     return sentences(first, then)
 
 
@@ -53,35 +51,30 @@ def allocator(reading: Reading) -> list[str]:
     for device, own in grouped_by(attrgetter("device"), trace.readings).items():
         spare = words.bytes_of(own[-1].reserved_bytes - own[-1].allocated_bytes)
         change = words.bytes_of(own[-1].allocated_bytes - own[0].allocated_bytes)
-        found.append(
-            _(
-                "{device}: the allocator's own account; temporaries, workspaces of libraries and rounding are in it, "
-                "and the rows sum to the change of what is allocated ({change}). It holds {spare} more in reserve, "
-                "which other programs see as used. Work that another stream still has queued keeps its memory a little "
-                "longer."
-            ).format(device=device, change=change, spare=spare)
+        text = _(
+            "{device}: the allocator's own account; temporaries, workspaces of libraries and rounding are in it, and "
+            "the rows sum to the change of what is allocated ({change}). It holds {spare} more in reserve, which other "
+            "programs see as used. Work that another stream still has queued keeps its memory a little longer."
         )
+        found.append(text.format(device=device, change=change, spare=spare))
     if any(row.workspace for row in reading.memory):
-        found.append(
-            _(
-                "Memory of no tensor in sight was allocated at first use and kept, as cuBLAS and cuDNN do with their "
-                "workspaces."
-            )
+        text = _(
+            "Memory of no tensor in sight was allocated at first use and kept, as cuBLAS and cuDNN do with their "
+            "workspaces."
         )
+        found.append(text)
     return [*found, *not_asked(reading)]
 
 
 def not_asked(reading: Reading) -> list[str]:
     """What is not known of accelerators whose allocator has no totals, such as ``cudaMallocAsync``."""
+    text = _(
+        "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding and without "
+        "memory of libraries."
+    )
     asked = {each.device for each in reading.trace.readings}
-    return [
-        _(
-            "{device}: its allocator has no counters, so the rows count the tensors in sight, without rounding "
-            "and without memory of libraries."
-        ).format(device=device)
-        for device in _devices(reading)
-        if device not in asked and device.partition(":")[0] not in _COUNTED_BY_TENSORS
-    ]
+    others = (device for device in _devices(reading) if device not in asked)
+    return [text.format(device=each) for each in others if each.partition(":")[0] not in _COUNTED_BY_TENSORS]
 
 
 def title(reading: Reading) -> str:
@@ -99,20 +92,12 @@ def line_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
     rows = line_rows(reading)
     if len(rows) > most:
         rows = sorted(rows, key=lambda row: -row["allocated_bytes"])[: most * 2 // 5]
-    several = len(_devices(reading)) > 1
+    titles = {"label": _("Line"), "code": _("Code")}
+    if len(_devices(reading)) > 1:
+        titles["device"] = _("Device")
     numbers = (_("Delta"), _("Allocated"), _("Freed"), _("Peak"), _("Kept for backward"))
-    return [
-        (_("Line"), _("Code"), *([_("Device")] if several else []), *numbers),
-        *(
-            (
-                row["label"],
-                row["code"],
-                *([row["device"]] if several else []),
-                *(words.bytes_of(row[each]) for each in SHOWN),
-            )
-            for row in rows
-        ),
-    ]
+    shown = [(*(row[name] for name in titles), *(words.bytes_of(row[each]) for each in SHOWN)) for row in rows]
+    return [(*titles.values(), *numbers), *shown]
 
 
 def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
@@ -122,14 +107,10 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
         if not peak.nbytes or device not in (None, peak.device):
             continue
         call = reading.calls.get(peak.call) if peak.call is not None else None
-        size = words.bytes_of(peak.nbytes)
-        if call is None:
-            text = _("Peak on {device}: {size}").format(device=peak.device, size=size)
-        else:
-            text = _("Peak on {device}: {size} at {place}, in `{call}`").format(
-                device=peak.device, size=size, place=reading.place(call.callsite), call=call.name
-            )
-        found.append(_("{said}.").format(said=_alive(text, peak, reading)))
+        text = _("Peak on {device}: {size}") if call is None else _("Peak on {device}: {size} at {place}, in `{call}`")
+        place, name = (reading.place(call.callsite), call.name) if call is not None else ("", "")
+        said = text.format(device=peak.device, size=words.bytes_of(peak.nbytes), place=place, call=name)
+        found.append(_("{said}.").format(said=_alive(said, peak, reading)))
     return found
 
 
@@ -145,15 +126,11 @@ def kept_table(reading: Reading, most: int) -> list[tuple[str, ...]]:
         site = kept.call.callsite if kept.call is not None else None
         again, before = before == (kept.call is None, site), (kept.call is None, site)
         place = reading.place(site) if kept.call is not None else _("before the watch")
-        rows.append(
-            (
-                f"{_kept_label(kept, reading)} {words.version(kept.saved.version)}",
-                f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}",
-                *(("", "") if again else (place, words.code_of(site))),
-                _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0),
-                _kept_remark(kept),
-            )
-        )
+        label = f"{_kept_label(kept, reading)} {words.version(kept.saved.version)}"
+        keeper = f"{kept.node.name if kept.node else _('unknown node')}.{kept.saved.name}"
+        where = ("", "") if again else (place, words.code_of(site))
+        size = _("packed by saved-tensor hooks") if kept.saved.hooked else words.bytes_of(kept.saved.nbytes or 0)
+        rows.append((label, keeper, *where, size, _kept_remark(kept)))
     return rows
 
 
@@ -174,9 +151,8 @@ def _kept_remark(kept: Kept) -> str:
     if kept.saved.hooked:
         return ""
     if kept.origin == "clone of the input" and kept.call is not None:
-        return _("`{call}` is in-place, yet autograd cloned {size} first").format(
-            call=kept.call.name, size=words.bytes_of(kept.saved.nbytes or 0)
-        )
+        text = _("`{call}` is in-place, yet autograd cloned {size} first")
+        return text.format(call=kept.call.name, size=words.bytes_of(kept.saved.nbytes or 0))
     told = [_(_ORIGIN[kept.origin])] if kept.origin in _ORIGIN else []
     if kept.also_kept_by:
         others = lettering.shortened(words.counted(kept.also_kept_by), 60)
@@ -187,12 +163,11 @@ def _kept_remark(kept: Kept) -> str:
 def _alive(said: str, peak: Peak, reading: Reading) -> str:
     storages = peak.storages
     largest = [named for storage in storages[: 4 * ALIVE] if (named := _memory_of(storage, reading))][:ALIVE]
-    if largest and len(storages) > len(largest):
-        said = _("{said}; the largest alive then: {tensors}, of {count}").format(
-            said=said, tensors=listed(largest), count=len(storages)
-        )
-    elif largest:
-        said = _("{said}; the largest alive then: {tensors}").format(said=said, tensors=listed(largest))
+    if largest:
+        text = _("{said}; the largest alive then: {tensors}")
+        if len(storages) > len(largest):
+            text = _("{said}; the largest alive then: {tensors}, of {count}")
+        said = text.format(said=said, tensors=listed(largest), count=len(storages))
     other = _of_no_tensor(peak, reading)
     if other >= max(peak.nbytes // 10, WORTH_NAMING):
         said = _("{said}; memory of no tensor in sight: {size}").format(said=said, size=words.bytes_of(other))

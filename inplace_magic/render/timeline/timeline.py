@@ -54,11 +54,6 @@ class Cell:
     titles: list[str] = field(default_factory=list)
     key: str = ""
 
-    def add(self, kind: str, title: str, key: str = "", label: str = "") -> None:
-        self.signs[kind] = self.signs.get(kind) or lettering.shortened(label, LONGEST_LABEL)
-        self.titles.append(title)
-        self.key = self.key or key
-
 
 def timeline_table(reading: Reading) -> str:
     """Return the table, with what it leaves out above it and the meaning of its signs below; empty when nothing
@@ -112,7 +107,10 @@ class _Drawing:
 
     def add(self, cell: Cell, kind: str, title: str, key: str = "", label: str = "") -> None:
         self.used.add(kind)
-        cell.add(kind, title, key, label if len(self.columns) <= FEW_COLUMNS else "")
+        shown = lettering.shortened(label, LONGEST_LABEL) if len(self.columns) <= FEW_COLUMNS else ""
+        cell.signs[kind] = cell.signs.get(kind) or shown
+        cell.titles.append(title)
+        cell.key = cell.key or key
 
     def live(self, lane: Lane, cells: list[Cell]) -> None:
         """Mark the columns in which the storage was alive, as far as that was seen."""
@@ -174,9 +172,9 @@ class _Drawing:
         sources = ["" if column.gap or column.site is None else source_name(column.site) for column in self.columns]
         cells, before = [], ("", "")
         for column, source in zip(self.columns, sources, strict=True):
-            line = (
-                say.SIGNS["more"][0] if column.gap else str(column.site.line or "") if column.site is not None else ""
-            )
+            line = str(column.site.line or "") if column.site is not None else ""
+            if column.gap:
+                line = say.SIGNS["more"][0]
             text = line if column.gap or (source, line) != before else ""
             title = say.of_gap(column) if column.gap else (column.error or "")
             before = source, line
@@ -198,28 +196,25 @@ class _Drawing:
 
 
 def _caption(shown: Timeline) -> str:
-    parts = [
-        _(
-            "One lane for each storage, whose memory all tensors on it share: grey while it lives, blue while autograd "
-            "keeps it for backward."
+    text = _(
+        "One lane for each storage, whose memory all tensors on it share: grey while it lives, blue while autograd "
+        "keeps it for backward."
+    )
+    count, writes = shown.lanes_left_out, shown.writes_left_out
+    if not count:
+        return text
+    rest = ngettext(
+        "{count} more storage, never written in place, is not shown.",
+        "{count} more storages, never written in place, are not shown.",
+        count,
+    )
+    if writes:
+        rest = ngettext(
+            "{count} more storage, with {writes} writes, is not shown.",
+            "{count} more storages, with {writes} writes, are not shown.",
+            count,
         )
-    ]
-    if shown.lanes_left_out:
-        text = (
-            ngettext(
-                "{count} more storage, with {writes} writes, is not shown.",
-                "{count} more storages, with {writes} writes, are not shown.",
-                shown.lanes_left_out,
-            )
-            if shown.writes_left_out
-            else ngettext(
-                "{count} more storage, never written in place, is not shown.",
-                "{count} more storages, never written in place, are not shown.",
-                shown.lanes_left_out,
-            )
-        )
-        parts.append(text.format(count=shown.lanes_left_out, writes=shown.writes_left_out))
-    return " ".join(parts)
+    return f"{text} {rest.format(count=count, writes=writes)}"
 
 
 FINDINGS = 8
