@@ -137,9 +137,8 @@ class Accesses(SortedCalls):
         of one tensor: ``x.tolist()``. To ask whether two are equal may be to ask whether they are one."""
         found: dict[int, dict[Callsite | None, list[CallEvent]]] = {}
         for call in self.trace.calls:
-            if call.does("buffer") or (
-                call.kind == "query" and not (len(call.inputs) == 1 and call.does("reads values"))
-            ):
+            asks = call.kind == "query" and not (len(call.inputs) == 1 and call.does("reads values"))
+            if asks or call.does("buffer"):
                 continue
             for meta in call.inputs:
                 known = found.setdefault(meta.tensor, {}).setdefault(call.callsite, [])

@@ -65,11 +65,9 @@ class Backwards(Accesses):
     @cached_property
     def _nodes_of(self) -> dict[int, list[int]]:
         """The nodes that stand for a tensor: that of a leaf, and the last one behind its ``grad_fn``."""
-        found = {leaf: list(nodes) for leaf, nodes in self._nodes_of_leaf.items()}
-        for meta in self.observations.values():
-            if meta.node is not None:
-                found.setdefault(meta.tensor, []).append(meta.node)
-        return found
+        leaves = ((leaf, node) for leaf, nodes in self._nodes_of_leaf.items() for node in nodes)
+        others = ((meta.tensor, meta.node) for meta in self.observations.values() if meta.node is not None)
+        return grouped((*leaves, *others))
 
     @cached_property
     def backwards_run(self) -> list[int]:
@@ -160,12 +158,9 @@ class Backwards(Accesses):
 
     @cached_property
     def _behind_live_scalars(self) -> set[int]:
-        return self.reached(
-            meta.node
-            for meta in self.observations.values()
-            if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
-            if self.nodes[meta.node].ended is None
-        )
+        shaped = (meta for meta in self.observations.values() if meta.shape is not None)
+        numbers = {meta.node for meta in shaped if math.prod(meta.shape or ()) == 1}
+        return self.reached(number for number in numbers if number is not None and self.nodes[number].ended is None)
 
 
 def closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:

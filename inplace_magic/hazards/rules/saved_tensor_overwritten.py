@@ -48,20 +48,12 @@ def _failing(story: Story, call: CallEvent, refusal: Refusal) -> Stale | None:
     of several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end, expected, found = call.index, refusal.expected, refusal.found
     reached = story.reached_by(end) if end in story.backwards else None
-    candidates = []
-    for stale in _all_stale(story, end, expected):
-        if reached is not None and stale.node.node not in reached:
-            continue
-        if found is not None and stale.writes[-1].after != found:
-            continue
-        candidates.append((stale.saved.shape == refusal.shape, stale.node.sequence or 0, -stale.saved.node, stale))
-    if candidates:
-        return max(candidates, key=lambda entry: entry[:3])[3]
-    hidden = [
-        stale
-        for stale in (*_wrapped_stale(story, end, expected, found), *_changed_unseen(story, end, expected, found))
-        if reached is None or stale.node.node in reached
-    ]
+    met = (stale for stale in _all_stale(story, end, expected) if reached is None or stale.node.node in reached)
+    fitting = [stale for stale in met if found is None or stale.writes[-1].after == found]
+    if fitting:
+        return max(fitting, key=lambda it: (it.saved.shape == refusal.shape, it.node.sequence or 0, -it.saved.node))
+    unseen = (*_wrapped_stale(story, end, expected, found), *_changed_unseen(story, end, expected, found))
+    hidden = [stale for stale in unseen if reached is None or stale.node.node in reached]
     return hidden[0] if len(hidden) == 1 else None
 
 
