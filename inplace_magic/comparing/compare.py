@@ -127,13 +127,12 @@ def _measured(runner: Runner, failure: Failure | None) -> Variant:
     name = runner.program.name
     if failure is not None and not failure.backward:
         return Variant(name, error=str(failure), findings=tuple(report.hazards))
+    counts = None
+    fault = ""
     try:
         counts = runner.counts()
     except Exception as error:  # a boundary: the program ran without the counter, so this is the counter's fault
-        counts = None
         fault = _("Its compute could not be counted ({error}).").format(error=f"{type(error).__name__}: {error}")
-    else:
-        fault = ""
     plain = watched(runner, _observer()) if failure is not None else report
     ledger = Ledger(plain.trace)
     memory = [row for row in ledger.by_call if not row.workspace]

@@ -32,9 +32,9 @@ def exercise(key: str) -> Exercise:
 
 def judge_of(asked: Exercise) -> Callable[..., Feedback]:
     """Who judges an exercise: takes the answers of ``check(key, *answers)``, never an untouched one."""
-    from inplace_magic.lessons import costs, gradients, memory, programs  # bring torch, which no text here needs
+    from inplace_magic.lessons import gradients, memory, programs  # bring torch, which no text here needs
 
-    judges = {**memory.JUDGES, **gradients.JUDGES, **costs.JUDGES}
+    judges = {**memory.JUDGES, **gradients.JUDGES}
     if asked.key in judges:
         return judges[asked.key]
     program = programs.PROGRAMS[asked.key]

@@ -84,9 +84,3 @@ def facts_of(report: Report, tensor: object) -> TensorMetadata | None:
 def line_of(call: CallEvent) -> int | None:
     """The gutter number of the line that made the call."""
     return call.callsite.line if call.callsite is not None else None
-
-
-def doings_of(call: CallEvent, rows: tuple[Happened, ...]) -> str:
-    """What the line of a call did, as the rows of :func:`what_happened` say it."""
-    place = words.place(call.callsite)
-    return _("; ").join(row.what for row in rows if row.place == place)

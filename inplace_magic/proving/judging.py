@@ -192,7 +192,6 @@ def _counted(pattern: re.Pattern[str], lines: Iterable[str]) -> Counter[str]:
 
 _Line = tuple[int | None, str | None, int]
 _Key = tuple[str, str, _Line]
-_NOWHERE: _Line = (None, None, 0)
 
 
 def _keys(report: Report, changes: Changes) -> dict[_Key, str]:
@@ -208,7 +207,7 @@ def _keys_of(hazard: Hazard, changes: Changes) -> set[_Key]:
     """Return code and lines of a finding, numbered after the changes."""
     places = (("wrote", hazard.mutation), ("saved", hazard.saved))
     known = {(hazard.code, role, _line(site, changes)) for role, site in places if site is not None}
-    return known or {(hazard.code, hazard.variable or "", _NOWHERE)}
+    return known or {(hazard.code, hazard.variable or "", (None, None, 0))}
 
 
 def _line(site: Callsite, changes: Changes) -> _Line:
@@ -229,12 +228,14 @@ def _holder_without_the_write(report: Report, hazard: Hazard, patched: Report, c
     held = story_of(report.trace).holdings.get(hazard.call, ()) if hazard.call is not None and about_saved else ()
     if not held:
         return ""
-    still = {_slot(holding) for holding in _written(story_of(patched.trace))}
+    story = story_of(patched.trace)
+    written = (each for index, found in story.holdings.items() if story.calls[index].mutations for each in found)
+    still = set(map(_slot, written))
     new = [line for hunks in changes.values() for hunk in hunks for line in hunk.new if line not in hunk.old]
     if any(_slot(holding) in still or _binds(line, holding.path) for holding in held for line in ("", *new)):
         return ""
     kept = [each for each in held if "." in without_keys(each.path)]  # an object; a list may be there for a moment
-    if not kept and _is_used(story_of(patched.trace), changes):
+    if not kept and _is_used(story, changes):
         return ""
     return max(kept or held, key=lambda holding: holding.level).path
 
@@ -250,11 +251,6 @@ def _is_used(story: Story, changes: Changes) -> bool:
         elif any(meta.tensor in new for meta in call.inputs):
             return True
     return any(entry.tensor in new for entry in story.trace.names)
-
-
-def _written(story: Story) -> list[Holding]:
-    held = story.holdings.items()
-    return [each for index, found in held if story.calls[index].mutations for each in found]
 
 
 def _slot(holding: Holding) -> tuple[str, str]:

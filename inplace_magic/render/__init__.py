@@ -59,10 +59,10 @@ def load() -> None:
     """Load the modules of a display, which takes a tenth of a second, before one is needed."""
     with suppress(Exception):  # whoever displays is told
         import inplace_magic.render.page.html  # noqa: F401
-        from inplace_magic.render.graph import wasi
+        from inplace_magic.render.graph.layout import load_wasi
 
         if which("dot") is None:
-            wasi.load()
+            load_wasi()
 
 
 RENDERERS: dict[str, Renderer] = {"text/html": _html, "text/plain": _text}

@@ -37,6 +37,8 @@ NEAR = 24
 STARTS = 8
 """Around how many of the vertices that findings name."""
 _SOURCE, _TARGET = attrgetter("source"), attrgetter("target")
+_Within = dict[str, list[TensorVertex]]
+"""By call key: tensors that stand in the call's box."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +73,9 @@ class Outline:
     graph: AutogradGraph
     """What is left to draw or to fold."""
     roles: Roles
-    reads: dict[str, list[TensorVertex]]
-    """By call key: the tensors that it reads, and that moved into its box."""
-    writes: dict[str, list[TensorVertex]]
+    reads: _Within
+    """The tensors that a call reads, and that moved into its box."""
+    writes: _Within
     """The same of those that it writes."""
     captions: list[str]
     tree: CallGroups | None = None
@@ -103,8 +105,8 @@ def outline_of(
         if left_out:
             text = _("{calls} that autograd does not track: not drawn.")
             captions.append(text.format(calls=words.calls_of(left_out)))
-    reads: dict[str, list[TensorVertex]] = {}
-    writes: dict[str, list[TensorVertex]] = {}
+    reads: _Within = {}
+    writes: _Within = {}
     if len(whole) > SMALL:
         reads, writes = _within_calls(graph, roles)
         graph = _moved_into_calls(graph, roles, reads, writes)
@@ -256,10 +258,8 @@ def _without(graph: AutogradGraph, gone: set[str], roles: Roles) -> AutogradGrap
     )
 
 
-def _within_calls(
-    graph: AutogradGraph, roles: Roles
-) -> tuple[dict[str, list[TensorVertex]], dict[str, list[TensorVertex]]]:
-    """By call key, the tensors that stand in the call's box because it reads them, and because it writes them."""
+def _within_calls(graph: AutogradGraph, roles: Roles) -> tuple[_Within, _Within]:
+    """The tensors that stand in a call's box because it reads them, and because it writes them."""
     named = set(roles.keys)
     made = {*map(_TARGET, graph.edges)}
     targets: dict[str, set[str]] = {tensor.key: set() for tensor in graph.tensors if tensor.key not in made}
@@ -271,8 +271,8 @@ def _within_calls(
             sources[target].add(source)
     written = Counter([tensor.made_by for tensor in graph.tensors if tensor.mutated])
     seen = {call.call for call in graph.calls}
-    reads: dict[str, list[TensorVertex]] = {}
-    writes: dict[str, list[TensorVertex]] = {}
+    reads: _Within = {}
+    writes: _Within = {}
     for tensor in graph.tensors:
         if tensor.key in named:
             continue
@@ -287,9 +287,7 @@ def _within_calls(
     return reads, writes
 
 
-def _moved_into_calls(
-    graph: AutogradGraph, roles: Roles, reads: dict[str, list[TensorVertex]], writes: dict[str, list[TensorVertex]]
-) -> AutogradGraph:
+def _moved_into_calls(graph: AutogradGraph, roles: Roles, reads: _Within, writes: _Within) -> AutogradGraph:
     gone = {tensor.key for tensors in (*reads.values(), *writes.values()) for tensor in tensors}
     passed_on = {tensor.key: key for key, tensors in writes.items() for tensor in tensors if "+" not in tensor.key}
     edges = [

@@ -107,8 +107,8 @@ def _step(seen: list[_Seen], story: Story) -> Step:
 def step_phrase(step: Step, names: dict[int, str]) -> str:
     """One line of words for a step, e.g. ``mutated in place v0→v1: [2]: 0.3 → 2``."""
     if step.rebinding is not None:
-        text, names_it = _("rebound: `{name}` was T{before}, is T{after}; nothing written"), step.rebinding
-        said = text.format(name=names_it.name, before=names_it.before, after=names_it.after)
+        text = _("rebound: `{name}` was T{before}, is T{after}; nothing written")
+        said = text.format(name=step.rebinding.name, before=step.rebinding.before, after=step.rebinding.after)
         return _several(said, step.count) if step.count > 1 else said
     if not step.effects:
         return _("raised {error}").format(error=step.error)

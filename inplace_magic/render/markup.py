@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from inplace_magic.language import _
 from inplace_magic.render import style
 from inplace_magic.render.lettering import MAX_TEXT, printable, shortened
-from inplace_magic.render.theme import theme_script
 
 CARD = (
     f"background:{style.CARD};color:{style.INK};font-family:{style.HTML_FONTS};font-size:14px;line-height:1.45;"
@@ -98,15 +97,15 @@ def image(svg: str, alt: str, css: str, **attributes: str) -> str:
 
 def card(*children: str) -> str:
     """Return an output of ours that is not live, and what makes it follow a dark theme."""
-    return f"{tag('div', CARD, *children, class_='inplace-magic')}<script>{theme_script()}</script>"
+    return f"{tag('div', CARD, *children, class_='inplace-magic')}<script>{style.theme_script()}</script>"
 
 
-def page(title: str, name: str, body: str, *, head: str, within: str = "") -> str:
-    """Return a whole page in the language `name`; `head` is its style, `within` what its body has as attributes."""
+def page(title: str, name: str, body: str, *, within: str = "") -> str:
+    """Return a whole page in the language `name`; `within` is what its body has as attributes."""
     return (
         f'<!DOCTYPE html>\n<html lang="{name}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{esc(title)}</title>\n<style>{head}</style>\n</head>\n<body{within}>\n{body}\n</body>\n</html>\n"
+        f"<title>{esc(title)}</title>\n<style>{PAGE}</style>\n</head>\n<body{within}>\n{body}\n</body>\n</html>\n"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
+from itertools import accumulate, compress
 from typing import Any, TypeVar, cast
 
 from inplace_magic.analysis.graph import AutogradGraph
@@ -53,49 +54,28 @@ def part_of(report: Report, most: int) -> Trace:
     known = {call.index for call in calls}
     nodes = tuple(node for node in trace.nodes if node.call is None or node.call in known)
     numbers = {node.node for node in nodes}
-    kept_before, ops = [0], []
-    for op in trace.ops:
-        if op.call is None or op.call in known:
-            ops.append(op)
-        kept_before.append(len(ops))
-    storages = []
-    for storage in trace.storages:
-        if storage.born is not None and storage.born not in known:
-            continue
-        born = storage.born_op
-        storages.append(
-            replace(
-                storage,
-                born_op=None if born is None or kept_before[born] == kept_before[born + 1] else kept_before[born],
-                ended_op=None if storage.ended_op is None else kept_before[storage.ended_op],
-                resizes=tuple(each for each in storage.resizes if each.call in known),
-            )
+    kept = [op.call is None or op.call in known for op in trace.ops]
+    before = [0, *accumulate(kept)]  # how many are kept before each operator, and before the end
+    storages = tuple(
+        replace(
+            storage,
+            born_op=before[storage.born_op] if storage.born_op is not None and kept[storage.born_op] else None,
+            ended_op=None if storage.ended_op is None else before[storage.ended_op],
+            resizes=tuple(each for each in storage.resizes if each.call in known),
         )
+        for storage in trace.storages
+        if storage.born is None or storage.born in known
+    )
     return replace(
         trace,
         calls=calls,
         nodes=nodes,
         saved=tuple(saved for saved in trace.saved if saved.node in numbers),
-        storages=tuple(storages),
+        storages=storages,
         backwards=tuple(each for each in trace.backwards if each.call in known),
-        ops=tuple(ops),
+        ops=tuple(compress(trace.ops, kept)),
         kept_by_hooks=tuple(each for each in trace.kept_by_hooks if each.write in known),
     )
-
-
-def said_of_the_part(report: Report, part: Trace) -> str:
-    """What a reader is told of it; empty where it is the whole."""
-    shown, kept, ran = len(part.calls), len(report.trace.calls), len(report.trace.calls) + report.trace.discarded
-    if shown == ran:
-        return ""
-    text = _(
-        "Picture, timeline, tables and the counts in them are of {shown} of the {count} calls: the first, the latest "
-        "and those of the findings."
-    )
-    frame = words.of_report(report, "to_frame")
-    whole = _("{frame} has all of them.") if kept == ran else _("{frame} has the {kept} that were kept.")
-    told = sentences(text, whole) if shown < kept else text
-    return told.format(shown=f"{shown:,}", count=f"{ran:,}", kept=f"{kept:,}", frame=frame)
 
 
 Renderer = TypeVar("Renderer", bound=Callable[..., Any])
@@ -136,7 +116,18 @@ class Reading:
     @property
     def part(self) -> str:
         """A sentence on what of the calls that is; empty where it is all."""
-        return said_of_the_part(self.report, self.trace)
+        whole = self.report.trace
+        shown, kept, ran = len(self.trace.calls), len(whole.calls), len(whole.calls) + whole.discarded
+        if shown == ran:
+            return ""
+        text = _(
+            "Picture, timeline, tables and the counts in them are of {shown} of the {count} calls: the first, the "
+            "latest and those of the findings."
+        )
+        rest = _("{frame} has all of them.") if kept == ran else _("{frame} has the {kept} that were kept.")
+        told = sentences(text, rest) if shown < kept else text
+        frame = words.of_report(self.report, "to_frame")
+        return told.format(shown=f"{shown:,}", count=f"{ran:,}", kept=f"{kept:,}", frame=frame)
 
     @cached_property
     def verdict(self) -> str:
@@ -202,7 +193,7 @@ class Reading:
 
     def written_as(self, tensor: TensorVertex) -> str | None:
         """What the line that wrote a version calls the tensor; None where no line did, or it has no name there."""
-        call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" and tensor.made_by is not None else None
+        call = self.calls.get(tensor.made_by) if tensor.origin == "mutated" else None
         return self.story.bindings.written_as(call, tensor.tensor) if call is not None else None
 
     def title(self, tensor: TensorVertex) -> str:

@@ -3,10 +3,16 @@
 The accents are the palette of Okabe and Ito, which people with any of the common colour-vision deficiencies can tell
 apart. As text most of them are too pale, so text uses the darkened ``*_INK`` twins: each reaches a contrast of at least
 4.5 to 1 on the card and on its own tint (``tests/render/test_style.py`` computes it).
+
+Pictures and tables are written with the light colours, literally, because that is all that survives in a notebook that
+is not trusted. Where scripts run, ``js/picture.js`` makes of each ``#0072B2`` a ``var(--im-0072B2,#0072B2)``; the style
+sheet says what such a variable is under a dark theme. Ground and ink are the theme's own in JupyterLab and VS Code.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from inplace_magic.language import N_
@@ -99,3 +105,52 @@ SVG_FONTS: Final = "Helvetica, Arial, Liberation Sans, Nimbus Sans, sans-serif"
 """What the name above becomes in the SVG; the first four have the same letter widths."""
 HTML_FONTS: Final = "Helvetica, Arial, Liberation Sans, sans-serif"
 CODE_FONTS: Final = "Menlo, Consolas, monospace"
+
+
+def text_of(name: str) -> str:
+    """Return a file in ``js``, as it stands there."""
+    from importlib.resources import files  # takes a while, and text needs none of this
+
+    return files("inplace_magic.render").joinpath(f"js/{name}").read_text(encoding="utf-8")
+
+
+def minified(script: str) -> str:
+    """Return a script or a sheet of ours without comments and indentation; ``/*`` begins nothing else in them."""
+    plain = re.sub(r"/\*.*?\*/", "", script, flags=re.DOTALL)
+    return "\n".join(filter(None, map(str.strip, plain.splitlines())))
+
+
+SELECTORS = (
+    "[data-jp-theme-light=false] .im-themed",  # JupyterLab, Notebook 7
+    ".vscode-dark .im-themed",
+    ".vscode-high-contrast:not(.vscode-high-contrast-light) .im-themed",
+    "html[theme=dark] .im-themed",  # Colab
+)
+_GROUND = f"var(--jp-layout-color1,var(--vscode-editor-background,{DARK[CARD]}))"
+_INK = f"var(--jp-content-font-color1,var(--vscode-editor-foreground,{DARK[INK]}))"
+WHOLE_WIDTH = ".inplace-magic details[open]{display:block!important}"
+"""Folded sections stand beside each other, an open one has the width; where no style is kept, as much as it needs."""
+_COLOUR = re.compile(r"#([0-9A-F]{6})\b")
+
+
+@cache
+def style_sheet() -> str:
+    """``js/explorer.css`` with colours that a theme can change, and their values under dark themes."""
+    rules = _COLOUR.sub(r"var(--im-\1,#\1)", minified(text_of("explorer.css")).replace("\n", ""))
+    return f"{rules}{_dark_sheet()}@media (prefers-color-scheme:dark){{.im-alone{{{_twins()}}}}}"
+
+
+@cache
+def theme_script() -> str:
+    """Return the script of what is not live, which makes it follow the theme."""
+    parts = "\n".join(text_of(part) for part in ("themed.js", "picture.js"))
+    return minified(text_of("dark.js").replace("PARTS", parts)).replace("SHEET", _dark_sheet())
+
+
+def _dark_sheet() -> str:
+    return f"{','.join(SELECTORS)}{{{_twins()}}}{WHOLE_WIDTH}"
+
+
+def _twins() -> str:
+    twins = {**DARK, CARD: _GROUND, INK: _INK}
+    return ";".join(f"--im-{light[1:]}:{twin}" for light, twin in twins.items() if twin != light)

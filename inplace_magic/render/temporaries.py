@@ -35,10 +35,10 @@ def without_temporaries(
 
     def is_temporary(tensor: TensorVertex) -> bool:
         maker = makers.get(tensor.key, "")
-        if overview:
-            return maker in calls and tensor.key in used and not {maker, tensor.key} & set(keep)
-        own = maker in calls and made[maker] == 1 and not {maker, tensor.key} & set(keep)
-        return own and not tensor.name and not tensor.mutated and versions[tensor.tensor] == 1 and tensor.key in used
+        if maker not in calls or tensor.key not in used or {maker, tensor.key} & set(keep):
+            return False
+        alone = made[maker] == 1 and versions[tensor.tensor] == 1
+        return overview or (alone and not tensor.name and not tensor.mutated)
 
     gone = {tensor.key: makers[tensor.key] for tensor in graph.tensors if is_temporary(tensor)}
     edges = [

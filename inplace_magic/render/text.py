@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 
 from inplace_magic.hazards import Hazard
@@ -99,16 +99,14 @@ def _within_an_error(text: str, report: Report) -> str:
     return re.sub(r"Cell (In\[\d+\], line \d+)", r"\1", words.near(text, failing))
 
 
-def align(rows: Sequence[Sequence[str]], right: Iterable[int] = ()) -> list[str]:
+def align(rows: Sequence[Sequence[str]], right: Container[int]) -> list[str]:
     """Columns padded to the widest cell, cells cut at :data:`MAX_CELL`; the columns in ``right`` are right-aligned."""
-    if not rows:
-        return []
     rows = [[lettering.shortened(cell, MAX_CELL) for cell in row] for row in rows]
     widths = [max(lettering.width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    rights = set(right)
+
     return [
         "  ".join(
-            lettering.padded(cell, width, right=column in rights)
+            lettering.padded(cell, width, right=column in right)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
@@ -132,7 +130,8 @@ def _finding(number: int, finding: Hazard, report: Report) -> str:
 def _stories(reading: Reading, most: int) -> list[str]:
     lines = sum(1 + len(story.steps) for story in reading.lines)
     most = lettering.rows_shown(lines, most)
-    return [*islice(_lines_of_stories(reading), most), *_more(reading, lines - most, 'to_frame("calls")')]
+    more = words.left_out(reading.report, lines - most, 'to_frame("calls")')
+    return [*islice(_lines_of_stories(reading), most), more]
 
 
 def _lines_of_stories(reading: Reading) -> Iterator[str]:
@@ -154,8 +153,8 @@ def _memory(reading: Reading, most: int) -> list[str]:
         return []
     last = len(rows[0]) - 1
     table = align(rows, range(last - len(memory_words.SHOWN), last))
-    more = _more(reading, len(reading.memory) - len(rows) + 1, "memory")
-    return [*table, *more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
+    more = words.left_out(reading.report, len(reading.memory) - len(rows) + 1, "memory")
+    return [*table, more, *memory_words.peak_sentences(reading), *memory_words.not_asked(reading)]
 
 
 def _saved(reading: Reading, most: int) -> list[str]:
@@ -163,13 +162,10 @@ def _saved(reading: Reading, most: int) -> list[str]:
     if not shown:
         return []
     rows = [(*head, size, whose, code) for *head, code, size, whose in (memory_words.kept_header(), *shown)]
-    left_out = _more(reading, len(reading.saved) - most, "saved")
-    return [*align(rows, [3]), *left_out, memory_words.kept_in_all(reading)]
+    left_out = words.left_out(reading.report, len(reading.saved) - most, "saved")
+    return [*align(rows, [3]), left_out, memory_words.kept_in_all(reading)]
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    return lettering.joined([title, *(f"  {line}" for line in lines)]) if lines else ""
-
-
-def _more(reading: Reading, more: int, code: str) -> list[str]:
-    return list(filter(None, [words.left_out(reading.report, more, code)]))
+    shown = [f"  {line}" for line in lines if line]
+    return lettering.joined([title, *shown]) if shown else ""

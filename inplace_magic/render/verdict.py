@@ -41,7 +41,7 @@ def _counted(report: Report) -> str:
     if not calls:
         return _("no torch call was seen")
     ran = report.trace.ran
-    said = words.torch_calls_of(ran)
+    said = ngettext("{count} torch call", "{count} torch calls", ran).format(count=f"{ran:,}")
     if light := ran - report.trace.discarded - len(calls):
         said = _("{calls}, {light} of them only counted").format(calls=said, light=f"{light:,}")
     if report.trace.discarded:
@@ -74,14 +74,15 @@ def _fine(report: Report) -> str:
         text = _("Nothing was judged: {said}.")
         if unseen:
             text = _("Nothing was judged: {said}; the work may have run in {unseen}.")
-        return text.format(said=said, unseen=unseen)
-    if unseen:
+    elif unseen:
         text = _("Nothing wrong found in what was seen: {said}. Not seen: {unseen}.")
         if report.trace.discarded:
             text = _("{said}; nothing wrong found in those. Not seen: {unseen}.")
-        return text.format(said=said, unseen=unseen)
-    text = _("{said}; nothing wrong found in those.") if report.trace.discarded else _("Nothing wrong found: {said}.")
-    return text.format(said=said)
+    else:
+        text = _("Nothing wrong found: {said}.")
+        if report.trace.discarded:
+            text = _("{said}; nothing wrong found in those.")
+    return text.format(said=said, unseen=unseen)
 
 
 def is_unexplained(report: Report) -> bool:

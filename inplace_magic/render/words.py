@@ -181,11 +181,6 @@ def calls_of(count: int) -> str:
     return ngettext("{count} call", "{count} calls", count).format(count=count)
 
 
-def torch_calls_of(count: int) -> str:
-    """``1 torch call``, ``100,001 torch calls``."""
-    return ngettext("{count} torch call", "{count} torch calls", count).format(count=f"{count:,}")
-
-
 def traits(facts: TensorMetadata) -> str:
     """``leaf, requires grad``; empty for none."""
     told = (

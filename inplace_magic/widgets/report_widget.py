@@ -29,7 +29,7 @@ from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
 from inplace_magic.render.page.explorer import explorer_state, script
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.theme import minified
+from inplace_magic.render.style import minified
 from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.render.words import number
 from inplace_magic.report import Report
@@ -245,7 +245,8 @@ class LiveView:
             svg = to_svg(dot_of(reading, expanded=expanded, limit=limit))
             state = explorer_state(reading, expanded=expanded, limit=limit)
             foldable = reading.outline.tree is not None
-            return {"svg": svg, "timeline": self._timeline, "fix": self._fix, "foldable": foldable, **state}
+            fix = next((corrected(finding) for finding in self.report.findings if is_tried(finding)), "")
+            return {"svg": svg, "timeline": self._timeline, "fix": fix, "foldable": foldable, **state}
 
     def tensor(self, key: str) -> TensorVertex | None:
         """Return the tensor behind a box, or None where no tensor has that key."""
@@ -254,8 +255,3 @@ class LiveView:
     @cached_property
     def _timeline(self) -> str:
         return timeline_table(self._reading)
-
-    @property
-    def _fix(self) -> str:
-        """Return the corrected lines of the worst finding with a tried fix; empty if there is none."""
-        return next((corrected(finding) for finding in self.report.findings if is_tried(finding)), "")

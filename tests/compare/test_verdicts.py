@@ -13,7 +13,7 @@ from torch import nn
 
 import inplace_magic
 from inplace_magic import CompareError
-from inplace_magic.render.theme import theme_script
+from inplace_magic.render.style import theme_script
 
 FLAGS_PAGE = ROOT / "docs" / "measured" / "inplace-flags.md"
 

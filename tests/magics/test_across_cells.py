@@ -16,7 +16,7 @@ from magics.stories import BACKWARD, FORWARD, STEP, run
 from talking_to_kernels import execute, kinds, text_of
 
 import inplace_magic
-from inplace_magic.render.theme import theme_script
+from inplace_magic.render.style import theme_script
 from inplace_magic.report import Report
 
 

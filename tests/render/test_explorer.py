@@ -11,7 +11,7 @@ from builders import sigmoid_report
 from render.samples import fine_report, hostile_report, long_report
 
 from inplace_magic.render.page.explorer import MAX_STEPS, script
-from inplace_magic.render.theme import minified
+from inplace_magic.render.style import minified
 from inplace_magic.report import Report
 from inplace_magic.widgets.report_widget import LiveView
 

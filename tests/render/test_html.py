@@ -25,7 +25,7 @@ from inplace_magic.render.page.explorer import unpacked
 from inplace_magic.render.page.html import to_page
 from inplace_magic.render.page.sections import memory_section
 from inplace_magic.render.reading import Reading
-from inplace_magic.render.theme import theme_script
+from inplace_magic.render.style import theme_script
 from inplace_magic.report import Report
 
 SCRIPT = re.compile("<script>(.*?)</script>", re.DOTALL)

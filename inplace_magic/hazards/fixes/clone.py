@@ -14,7 +14,7 @@ from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import is_no_tensor, operands_of, path_text
+from inplace_magic.source.expressions import is_no_tensor, operands, path_text
 from inplace_magic.source.listing import Listing, listing_of
 from inplace_magic.source.out_of_place import chain_base, cloned
 
@@ -99,7 +99,7 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
     if not inputs:
         gave = any(meta.storage == saved.storage for meta in call.outputs)
         return node if gave and len(call.outputs) == 1 else None
-    given = [each for each in operands_of(node, method=call.does("method")) if not is_no_tensor(each)]
+    given = [each for each in operands(node, method=call.does("method")) if not is_no_tensor(each)]
     if len(inputs) != 1 or len(given) != len(call.inputs):
         return None
     return given[call.inputs.index(inputs[0])]

@@ -12,6 +12,7 @@ from inplace_magic.language import _
 from inplace_magic.record.outcomes import Cost
 from inplace_magic.render.comparison.words import GROUPS, difference_phrase, minus, signed_bytes
 from inplace_magic.render.tables.frames import frame_of
+from inplace_magic.render.tables.memory_rows import Row
 from inplace_magic.render.words import bytes_of, known
 
 if TYPE_CHECKING:
@@ -163,8 +164,6 @@ def _place_of(cost: Cost) -> str:
         return _("outside modules")
     return cost.module if cost.module == cost.cls else f"{cost.module} ({cost.cls})"
 
-
-Row = dict[str, Any]
 
 _COLUMNS = {
     "variants": (

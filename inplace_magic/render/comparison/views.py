@@ -16,7 +16,6 @@ from inplace_magic.render.lettering import printable
 from inplace_magic.render.markup import (
     CELL,
     NUMBER_CELL,
-    PAGE,
     WIDE_CELL,
     card,
     code,
@@ -48,7 +47,7 @@ def to_mimebundle(comparison: Comparison) -> dict[str, str]:
 
 @in_its_language
 def to_page(comparison: Comparison) -> str:
-    return page(verdict(comparison), comparison.language, to_fragment(comparison), head=PAGE)
+    return page(verdict(comparison), comparison.language, to_fragment(comparison))
 
 
 @in_its_language

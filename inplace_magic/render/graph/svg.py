@@ -111,10 +111,10 @@ class _Writer:
         return f"<g{_attributes({'class': classes, **keys})}>{title}{''.join(self.shapes(shapes, look))}</g>"
 
     def name(self, letter: str, look: dict[str, str]) -> str:
-        slot = tuple(look.items())
-        if slot not in self.looks:
-            self.looks[slot] = _named(letter, look)
-        return self.looks[slot]
+        """Return the same name for the same look in every picture: where two are inline in one page, they share their
+        rules."""
+        made = f"{letter}{zlib.crc32(repr(sorted(look.items())).encode()):x}"[:5]
+        return self.looks.setdefault(tuple(look.items()), made)
 
     def shapes(self, shapes: Iterable[ET.Element], look: dict[str, str]) -> Iterable[str]:
         for shape in shapes:
@@ -152,12 +152,6 @@ class _Writer:
 
 def _attributes(given: dict[str, str]) -> str:
     return "".join([f' {name}="{escape(value)}"' for name, value in given.items()])
-
-
-def _named(letter: str, look: dict[str, str]) -> str:
-    """Return the same name for the same look in every picture: where two are inline in one page, they share their
-    rules."""
-    return f"{letter}{zlib.crc32(repr(sorted(look.items())).encode()):x}"[:5]
 
 
 def _box(points: Sequence[Point], radius: int) -> str:

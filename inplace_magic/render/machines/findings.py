@@ -23,22 +23,9 @@ _SHORT, _NAME = 70, 30
 
 
 def to_findings_json(report: Report) -> str:
-    """Return the findings of a report as one line of JSON, as ``docs/machines.md`` describes it."""
-    return as_json(findings_of(report))
-
-
-def as_json(data: Any) -> str:
-    """Return data as one line of JSON that any stream can write: halves of surrogate pairs are replaced."""
-    return json.dumps(data, ensure_ascii=False).encode("utf-8", errors="replace").decode("utf-8")
-
-
-def findings_of(report: Report) -> dict[str, Any]:
-    """Return what :func:`to_findings_json` writes.
-
-    Args:
-        report: its language is that of the sentences; keys, codes and verdicts are English.
-    """
-    return {
+    """Return the findings of a report as one line of JSON, as ``docs/machines.md`` describes it; keys, codes and
+    verdicts are English."""
+    told = {
         "tool": "inplace_magic",
         "schema": SCHEMA,
         "framework": report.framework,
@@ -46,6 +33,12 @@ def findings_of(report: Report) -> dict[str, Any]:
         "findings": [finding_of(hazard) for hazard in report.hazards],
         "faults": report.faults,
     }
+    return as_json(told)
+
+
+def as_json(data: Any) -> str:
+    """Return data as one line of JSON that any stream can write: halves of surrogate pairs are replaced."""
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", errors="replace").decode("utf-8")
 
 
 def finding_of(hazard: Hazard) -> dict[str, Any]:

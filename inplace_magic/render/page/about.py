@@ -16,14 +16,6 @@ from inplace_magic.render.drawing import Drawing
 from inplace_magic.render.excerpt import source_name
 from inplace_magic.render.reading import Reading
 
-MAX_FACT = 300
-"""Characters of one fact of a vertex."""
-
-
-def facts(pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """What a script shows of facts: those that are known, short."""
-    return [[label, lettering.printable(lettering.shortened(value, MAX_FACT))] for label, value in pairs if value]
-
 
 def about_tensor(
     tensor: TensorVertex, maker: CallEvent | None, drawing: Drawing, reading: Reading

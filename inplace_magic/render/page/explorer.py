@@ -21,14 +21,13 @@ from inplace_magic.analysis.opening import LIMIT
 from inplace_magic.analysis.tree.folds import Fold
 from inplace_magic.analysis.vertices import CallVertex, TensorVertex
 from inplace_magic.language import N_, _
-from inplace_magic.record.events import CallEvent
 from inplace_magic.record.grouped import grouped
 from inplace_magic.render import lettering, style, words
 from inplace_magic.render.drawing import Drawing
-from inplace_magic.render.page.about import MAX_FACT, Sources, about_call, about_fold, about_tensor, facts
+from inplace_magic.render.page.about import Sources, about_call, about_fold, about_tensor
 from inplace_magic.render.reading import Reading
 from inplace_magic.render.roles import Roles
-from inplace_magic.render.theme import minified, style_sheet, text_of
+from inplace_magic.render.style import minified, style_sheet, text_of
 
 
 def packed(state: dict[str, Any]) -> str:
@@ -52,6 +51,8 @@ MAX_STEPS = 150
 """Calls that the scrubber stops at; of a longer cell it stops once at each box of the picture."""
 MAX_PLACES = 12
 """Lines of one folded box."""
+MAX_FACT = 300
+"""Characters of one fact of a vertex, and of what a call did."""
 MAX_HELD = 400
 """Names of what is in one folded box, by which a search finds it."""
 PARTS = ("themed.js", "picture.js", "camera.js", "keys.js", "source.js", "steps.js", "explorer.js")
@@ -126,7 +127,7 @@ def page_script() -> str:
 
 def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tuple[str, dict[str, Any]]]:
     for tensor in drawing.graph.tensors:
-        maker = reading.calls.get(tensor.made_by) if tensor.made_by is not None else None
+        maker = reading.calls.get(tensor.made_by)
         about = about_tensor(tensor, maker, drawing, reading)
         at = sources.places(maker.callsite if maker is not None else None)
         yield tensor.key, _box(reading.title(tensor), about, at, -1 if tensor.made_by is None else tensor.made_by)
@@ -144,7 +145,12 @@ def _nodes(drawing: Drawing, reading: Reading, sources: Sources) -> Iterable[tup
 
 
 def _box(title: str, about: Iterable[tuple[str, str]], at: list[list[int]], call: int) -> dict[str, Any]:
-    return {"title": lettering.printable(title), "facts": facts(about), "at": at, "call": call}
+    facts = [[label, _short(value)] for label, value in about if value]
+    return {"title": lettering.printable(title), "facts": facts, "at": at, "call": call}
+
+
+def _short(text: str) -> str:
+    return lettering.printable(lettering.shortened(text, MAX_FACT))
 
 
 def _held(fold: Fold, calls: dict[int, CallVertex], tensors: dict[str, TensorVertex]) -> str:
@@ -202,14 +208,11 @@ def _steps(drawing: Drawing, reading: Reading, sources: Sources) -> list[list[An
         first = {fold.calls[0] for fold in drawing.folds}
         folded = {index for fold in drawing.folds for index in fold.calls}
         calls = [call for call in calls if call.index in shown and (call.index in first or call.index not in folded)]
-    return [
-        [call.index, shown.get(call.index), sources.places(call.callsite), _phrase(call, reading)] for call in calls
-    ]
-
-
-def _phrase(call: CallEvent, reading: Reading) -> str:
-    where = reading.place(call.callsite)
-    return lettering.printable(lettering.shortened(f"{call.name}, {where}", MAX_FACT))
+    steps: list[list[Any]] = []
+    for call in calls:
+        phrase = _short(f"{call.name}, {reading.place(call.callsite)}")
+        steps.append([call.index, shown.get(call.index), sources.places(call.callsite), phrase])
+    return steps
 
 
 def path_between(graph: AutogradGraph, saver: str, mutator: str) -> list[str]:
@@ -223,19 +226,13 @@ def path_between(graph: AutogradGraph, saver: str, mutator: str) -> list[str]:
     arrows = [(edge.source, edge.target) for edge in graph.edges if {edge.source, edge.target} <= drawn]
     neighbours = grouped(way for source, target in arrows for way in ((source, target), (target, source)))
     written = [edge.target for edge in graph.edges if edge.source == mutator and edge.kind == "data"]
-    before: dict[str, str | None] = {saver: None}
+    ways = {saver: [saver]}
     queue = deque([saver] if saver in drawn and mutator in drawn else [])
-    while queue and mutator not in before:
+    while queue and mutator not in ways:
         here = queue.popleft()
         for key in neighbours.get(here, ()):
-            if key not in before and (key == mutator or key not in written):
-                before[key] = here
+            if key not in ways and (key == mutator or key not in written):
+                ways[key] = [*ways[here], key]
                 queue.append(key)
-    way: list[str] = []
-    at: str | None = mutator if mutator in before else None
-    while at is not None:
-        way.append(at)
-        at = before[at]
-    if not way:
-        way = [key for key in (mutator, saver) if key in drawn]
-    return [*reversed(way), *(key for key in dict.fromkeys(written) if key in drawn and key not in way)]
+    way = ways.get(mutator) or [key for key in (saver, mutator) if key in drawn]
+    return [*way, *(key for key in dict.fromkeys(written) if key in drawn and key not in way)]

@@ -19,19 +19,10 @@ from inplace_magic.record.options import SECTIONS
 from inplace_magic.render import style
 from inplace_magic.render.graph.dot import dot_of
 from inplace_magic.render.graph.layout import to_svg
-from inplace_magic.render.markup import CARD, PAGE, card, details, esc, image, note, page, prose
+from inplace_magic.render.markup import CARD, card, details, esc, image, note, page, prose
+from inplace_magic.render.page import sections
 from inplace_magic.render.page.cards import FEW_CARDS, MANY_CARDS, finding_cards, verdict_of
 from inplace_magic.render.page.explorer import explorer_state, packed, page_script
-from inplace_magic.render.page.sections import (
-    line_section,
-    memory_section,
-    names_section,
-    saved_section,
-    sentence_section,
-    shown_steps,
-    shown_tensors,
-    tensor_section,
-)
 from inplace_magic.render.reading import MANY_ROWS, MOST_IN_A_FILE, MOST_IN_A_NOTEBOOK, Reading, in_its_language
 from inplace_magic.render.timeline.timeline import timeline_table
 from inplace_magic.render.verdict import is_unexplained
@@ -92,18 +83,18 @@ def fragment_of(
         verdict_of(reading),
         note(reading.part) if reading.part else "",
         finding_cards(report, most=FEW_CARDS if reading.rows < MANY_ROWS else MANY_CARDS, told=told),
-        sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
+        sections.sentence_section(_("Faults of inplace_magic"), trace.faults, opened=True),
         details(_title(reading), drawn, opened="graph" in opened) if drawn else "",
-        memory_section(reading, opened="memory" in opened),
-        line_section(reading, opened="lines" in opened),
+        sections.memory_section(reading, opened="memory" in opened),
+        sections.line_section(reading, opened="lines" in opened),
         details(_("What happened to which tensor"), timeline, opened="timeline" in opened) if timeline else "",
-        tensor_section(reading, opened="tensors" in opened),
-        saved_section(reading, opened="saved" in opened),
-        names_section(report, opened="names" in opened),
-        sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
+        sections.tensor_section(reading, opened="tensors" in opened),
+        sections.saved_section(reading, opened="saved" in opened),
+        sections.names_section(report, opened="names" in opened),
+        sections.sentence_section(_("What this watch could not see"), report.blindness, opened="unseen" in opened),
     )
-    tensors = [-1 if vertex.made_by is None else vertex.made_by for vertex in shown_tensors(reading)]
-    rows = {"lines": [step.call.index for _story, step in shown_steps(reading)], "tensors": tensors}
+    tensors = [-1 if vertex.made_by is None else vertex.made_by for vertex in sections.shown_tensors(reading)]
+    rows = {"lines": [step.call.index for _story, step in sections.shown_steps(reading)], "tensors": tensors}
     return _live(reading, "".join(body), drawn, limit, {"rows": rows, "beside": beside_widget})
 
 
@@ -130,7 +121,7 @@ def to_page(report: Report, *, raw: bool = False, graph: bool = True) -> str:
     """Return one self-contained HTML page, its tables longer than a notebook's."""
     reading = Reading(report, rows=MANY_ROWS, most=MOST_IN_A_FILE)
     body = fragment_of(reading, raw=raw, graph=graph, opened=IN_A_FILE)
-    return page(reading.verdict, report.language, f"<main>{body}</main>", head=PAGE, within=' class="im-alone"')
+    return page(reading.verdict, report.language, f"<main>{body}</main>", within=' class="im-alone"')
 
 
 def _title(reading: Reading) -> str:

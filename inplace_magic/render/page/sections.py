@@ -152,7 +152,7 @@ def _object(step: Step) -> str:
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Sequence[str]:
     facts = vertex.facts
-    maker = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    maker = reading.calls.get(vertex.made_by)
     place = reading.place(maker.callsite) if maker is not None else ""
     head = esc(reading.title(vertex)), esc(words.said(vertex.origin)), esc(place)
     if facts is None:
@@ -197,9 +197,8 @@ def memory_section(reading: Reading, *, opened: bool = False) -> str:
     charts = [image(chart.svg, chart.sentence, css) for chart in memory_charts(reading)]
     more = details(_("Peak and chart"), *charts, notes, opened=many)
     beside = opened and not many  # of the sections that are folded
-    whole = more_rows(reading, reading.memory, "memory", len(lines)) or note(
-        _("As a DataFrame: {frame}.").format(frame=words.of_report(reading.report, "memory"))
-    )
+    as_frame = _("As a DataFrame: {frame}.").format(frame=words.of_report(reading.report, "memory"))
+    whole = more_rows(reading, reading.memory, "memory", len(lines)) or note(as_frame)
     section = details(memory_words.title(reading), body, whole, "" if beside else more, opened=opened)
     return section + more if beside else section
 

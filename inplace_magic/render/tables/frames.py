@@ -112,7 +112,7 @@ def _tensors(reading: Reading) -> list[Row]:
 
 
 def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]) -> Row:
-    call = reading.calls.get(vertex.made_by) if vertex.made_by is not None else None
+    call = reading.calls.get(vertex.made_by)
     facts = vertex.facts or TensorMetadata(vertex.tensor, vertex.version)
     effect = next((row for row in effects_of(call) if row.tensor == vertex.tensor), None) if call else None
     mutation = effect.mutation if effect is not None else None
@@ -124,7 +124,7 @@ def _tensor(vertex: TensorVertex, reading: Reading, savers: dict[str, list[str]]
         "call": vertex.made_by,
         "made_by": call.name if call else "",
         **where(call.callsite if call else None),
-        **layout(facts.shape, facts.dtype, facts.device, facts.nbytes, facts.storage),
+        **layout(facts),
         "grad_fn": reading.node_name(facts.node),
         "requires_grad": facts.requires_grad,
         "is_leaf": facts.is_leaf,

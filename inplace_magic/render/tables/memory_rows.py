@@ -8,6 +8,8 @@ from inplace_magic.analysis.memory.blocks import Entry
 from inplace_magic.analysis.memory.ledger import LineMemory
 from inplace_magic.analysis.saved import Kept
 from inplace_magic.language import N_, _
+from inplace_magic.record.autograd import SavedTensor
+from inplace_magic.record.events import TensorMetadata
 from inplace_magic.record.places import Callsite
 from inplace_magic.render import words
 from inplace_magic.render.reading import Reading
@@ -55,9 +57,9 @@ def _line(row: LineMemory, reading: Reading) -> Row:
 def call_rows(reading: Reading) -> list[Row]:
     rows = []
     for entry in reading.ledger.by_call:
-        call = reading.calls.get(entry.call) if entry.call is not None else None
-        name = _about(entry) or (call.name if call is not None else "")
-        rows.append({**_billed(entry, reading), "name": name, "kind": call.kind if call is not None else ""})
+        call = reading.calls.get(entry.call)
+        name, kind = (call.name, call.kind) if call is not None else ("", "")
+        rows.append({**_billed(entry, reading), "name": _about(entry) or name, "kind": kind})
     return rows
 
 
@@ -66,7 +68,7 @@ def op_rows(reading: Reading) -> list[Row]:
     ops, rows = reading.trace.ops, []
     for entry in reading.ledger.ops:
         op = ops[entry.op] if entry.op is not None and 0 <= entry.op < len(ops) else None
-        call = reading.calls.get(entry.call) if entry.call is not None else None
+        call = reading.calls.get(entry.call)
         name = op.name if op is not None else f"{call.name} (no operator)" if call is not None else _(BEFORE)
         about = {"op": entry.op, "name": _(WORKSPACE) if entry.workspace else name}
         rows.append({**_billed(entry, reading), **about, "in_backward": op is not None and op.in_backward})
@@ -75,7 +77,7 @@ def op_rows(reading: Reading) -> list[Row]:
 
 def _billed(entry: Entry, reading: Reading) -> Row:
     """What the memory of a call and that of an operator say alike."""
-    call = reading.calls.get(entry.call) if entry.call is not None else None
+    call = reading.calls.get(entry.call)
     place = where(call.callsite if call is not None else None)
     return {"call": entry.call, **place, **_bytes(entry), "tensors": _made(entry, reading)}
 
@@ -101,14 +103,14 @@ def where(site: Callsite | None) -> Row:
     return {"place": site.holder, "line": site.line, "code": words.code_of(site)}
 
 
-def layout(shape: tuple[int, ...] | None, dtype: str, device: str, nbytes: int | None, storage: int | None) -> Row:
+def layout(facts: TensorMetadata | SavedTensor) -> Row:
     """What a tensor is in memory."""
     return {
-        "shape": "" if shape is None else str(shape),
-        "dtype": dtype.removeprefix("torch."),
-        "device": device,
-        "nbytes": nbytes,
-        "storage": "" if storage is None else f"S{storage}",
+        "shape": "" if facts.shape is None else str(facts.shape),
+        "dtype": facts.dtype.removeprefix("torch."),
+        "device": facts.device,
+        "nbytes": facts.nbytes,
+        "storage": "" if facts.storage is None else f"S{facts.storage}",
     }
 
 
@@ -126,7 +128,7 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
         "also_kept_by": words.counted(kept.also_kept_by),
         "call": kept.call.index if kept.call is not None else None,
         **where(kept.call.callsite if kept.call is not None else None),
-        **layout(saved.shape, saved.dtype, saved.device, saved.nbytes, saved.storage),
+        **layout(saved),
         "storage_bytes": kept.storage_bytes,
         "first": kept.first,
         "hooked": saved.hooked,
@@ -134,16 +136,9 @@ def _saved(kept: Kept, reading: Reading, newest: dict[int, int]) -> Row:
 
 
 def _bytes(entry: Entry) -> Row:
-    return {
-        "device": entry.device,
-        "allocated_bytes": entry.allocated_bytes,
-        "freed_bytes": entry.freed_bytes,
-        "net_bytes": entry.net_bytes,
-        "peak_bytes": entry.peak_bytes,
-        "peak_exact": entry.exact_peak,
-        "retained_bytes": entry.retained_bytes,
-        "saved_bytes": entry.saved_bytes,
-    }
+    amounts = "allocated_bytes", "freed_bytes", "net_bytes", "peak_bytes", "retained_bytes", "saved_bytes"
+    found = {name: getattr(entry, name) for name in amounts}
+    return {"device": entry.device, "peak_exact": entry.exact_peak, **found}
 
 
 def _made(entry: Entry, reading: Reading) -> str:

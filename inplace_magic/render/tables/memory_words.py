@@ -106,7 +106,7 @@ def peak_sentences(reading: Reading, device: str | None = None) -> list[str]:
     for peak in reading.ledger.peaks:
         if not peak.nbytes or device not in (None, peak.device):
             continue
-        call = reading.calls.get(peak.call) if peak.call is not None else None
+        call = reading.calls.get(peak.call)
         text = _("Peak on {device}: {size}") if call is None else _("Peak on {device}: {size} at {place}, in `{call}`")
         place, name = (reading.place(call.callsite), call.name) if call is not None else ("", "")
         said = text.format(device=peak.device, size=words.bytes_of(peak.nbytes), place=place, call=name)
@@ -200,5 +200,5 @@ def _memory_of(storage: int, reading: Reading) -> str:
     saved = next((saved for saved in reading.trace.saved if saved.storage == storage), None)
     if saved is not None:
         return _("what {node} keeps ({size})").format(node=reading.node_name(saved.node), size=size)
-    maker = reading.calls.get(facts.born) if facts.born is not None else None
+    maker = reading.calls.get(facts.born)
     return _("made inside `{call}` ({size})").format(call=maker.name, size=size) if maker is not None else ""

@@ -161,7 +161,7 @@ def _legend() -> str:
 
 
 def _peak_label(reading: Reading, peak: Peak) -> str:
-    call = reading.calls.get(peak.call) if peak.call is not None else None
+    call = reading.calls.get(peak.call)
     size = words.bytes_of(peak.nbytes)
     if call is None:
         return _("peak {size}").format(size=size)

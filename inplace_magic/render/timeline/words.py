@@ -45,11 +45,8 @@ def of_mark(mark: Mark, reading: Reading) -> str:
         "rebound": _("`{name}` is another tensor from here on"),
         "raised": _("{tensor}: refused"),
     }[mark.kind]
-    return said.format(
-        tensor=_label(mark.tensor, reading),
-        versions=words.version_step(mark.before, mark.after),
-        name=lettering.shortened(mark.name, LONGEST_NAME),
-    )
+    versions, name = words.version_step(mark.before, mark.after), lettering.shortened(mark.name, LONGEST_NAME)
+    return said.format(tensor=_label(mark.tensor, reading), versions=versions, name=name)
 
 
 def _label(tensor: int | None, reading: Reading) -> str:
@@ -73,15 +70,12 @@ def of_keepings(kept: Sequence[Keeping], reading: Reading) -> str:
         "kept": _("{node} keeps {version} ({names}) to the end of the watch"),
         "unknown": _("{node} keeps {version} ({names}), until when is not known"),
     }[keeping.end]
-    last = reading.calls.get(keeping.until) if keeping.until is not None else None
-    return said.format(
-        node=of_savers(kept),
-        version="/".join(dict.fromkeys(words.version(each.version) for each in kept)),
-        names=lettering.shortened(
-            ", ".join(dict.fromkeys(name for each in kept for name in each.names)), 2 * LONGEST_NAME
-        ),
-        line=last.callsite.line if last is not None and last.callsite is not None else "?",
-    )
+    last = reading.calls.get(keeping.until)
+    line = last.callsite.line if last is not None and last.callsite is not None else "?"
+    versions = "/".join(dict.fromkeys(words.version(each.version) for each in kept))
+    names = ", ".join(dict.fromkeys(name for each in kept for name in each.names))
+    shown = lettering.shortened(names, 2 * LONGEST_NAME)
+    return said.format(node=of_savers(kept), version=versions, names=shown, line=line)
 
 
 def of_crime(hazard: Hazard, mark: Mark | None, reading: Reading) -> str:
@@ -124,7 +118,7 @@ def of_lane(lane: Lane, reading: Reading) -> tuple[str, bool, list[str]]:
     """What stands beside a lane: its names, or what made it; whether these are names; and the facts under it."""
     stay = [name.name for name in lane.names if name.until is None]
     gone = [name for name in lane.names if name.until is not None]
-    maker = reading.calls.get(lane.first) if lane.first is not None else None
+    maker = reading.calls.get(lane.first)
     facts = [lane.key, *([words.bytes_of(lane.nbytes)] if lane.nbytes is not None else ())]
     if stay:
         return ", ".join(stay), True, facts
