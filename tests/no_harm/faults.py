@@ -82,7 +82,6 @@ BOUNDARY: dict[str, str] = {
             "late_imports.LateImports.find_spec",
             "late_imports._Telling.__init__",
             "late_imports._Telling.__getattr__",
-            "late_imports._Telling.create_module",
             "late_imports._Telling.exec_module",
         ),
         "runs as a part of PyTorch",
