@@ -48,7 +48,7 @@ class Namespace:
     arrays: dict[int, tuple[str, ...]] = field(default_factory=dict)
     """Names of NumPy arrays by the serial number of the storage that they share."""
     hooked_modules: tuple[str, ...] = ()
-    modules: tuple[tuple[str, torch.nn.Module], ...] = ()
+    modules: dict[str, torch.nn.Module] = field(default_factory=dict)
     """Every module within reach, by its path."""
 
 
@@ -68,13 +68,13 @@ def read_namespace(namespace: Mapping[str, Any] | FrameType, identity: IdentityM
             if storage is not None:
                 arrays[storage.serial] = (*arrays.get(storage.serial, ()), name)
     hooked = tuple(path for path, module in modules if vars(module).get("_forward_hooks"))
-    return Namespace(names, arrays, hooked, tuple(modules))
+    return Namespace(names, arrays, hooked, dict(modules))
 
 
 _LAST_STEP = re.compile(r"(?:\.[^.\[\]]+|\[[^\[\]]*\])$")
 
 
-def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable[TensorName]) -> tuple[ModuleName, ...]:
+def module_names(modules: Mapping[str, torch.nn.Module], names: Iterable[TensorName]) -> tuple[ModuleName, ...]:
     """Return those modules of a namespace that have one of the named tensors.
 
     Args:
@@ -86,7 +86,7 @@ def module_names(modules: Iterable[tuple[str, torch.nn.Module]], names: Iterable
         while path not in around:
             around.add(path)
             path = _LAST_STEP.sub("", path)
-    return tuple(named(path, module) for path, module in dict(modules).items() if path in around)
+    return tuple(named(path, module) for path, module in modules.items() if path in around)
 
 
 def named(path: str, module: torch.nn.Module) -> ModuleName:
@@ -104,19 +104,18 @@ _MOST = 1_000
 _LIBRARY = torch.nn.Module.__module__.partition(".")[0]
 
 
-def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sources) -> tuple[InplaceModule, ...]:
+def inplace_modules(modules: Mapping[str, torch.nn.Module], sources: Sources) -> tuple[InplaceModule, ...]:
     """Return those modules of a namespace that write what they are given.
 
     Args:
         modules: every module within reach, by its path, owners before what they own.
     """
-    known = dict(modules)
     made: dict[tuple[type, str], Callsite | None] = {}
     found: list[InplaceModule] = []
-    for path, module in known.items():
+    for path, module in modules.items():
         if vars(module).get("inplace") is not True or len(found) == _MOST:
             continue
-        owned = _owner(path, known)
+        owned = _owner(path, modules)
         if owned is not None and owned not in made:
             made[owned] = _made_by(*owned, sources)
         place = made[owned] if owned is not None else None
@@ -124,7 +123,7 @@ def inplace_modules(modules: Iterable[tuple[str, torch.nn.Module]], sources: Sou
     return tuple(found)
 
 
-def _owner(path: str, known: dict[str, torch.nn.Module]) -> tuple[type, str] | None:
+def _owner(path: str, known: Mapping[str, torch.nn.Module]) -> tuple[type, str] | None:
     """Return the class of the nearest owner that is not torch's own, with the path from there."""
     for match in reversed(list(re.finditer(r"[.\[]", path))):
         owner = known.get(path[: match.start()])
