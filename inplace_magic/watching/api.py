@@ -265,7 +265,7 @@ def without_detours(error: BaseException) -> None:
 
             tracebacks.without_detours(error)
         if "inplace_magic.capture.paddle.probe" in sys.modules:
-            from inplace_magic.capture.paddle.tracebacks import without_stand_ins
+            from inplace_magic.capture.paddle.refusals import without_stand_ins
 
             without_stand_ins(error)
 
