@@ -112,7 +112,7 @@ class Accesses(SortedCalls):
         that moved no version of it; all of them where nobody compares versions. Of one that may have been skipped
         nobody knows."""
         writes = self._silent_writes(saved.storage, saved.counter, saved.guarded)
-        return map(writes.__getitem__, range(bisect_right(writes, since, key=_call_index), len(writes)))
+        return map(writes.__getitem__, range(bisect_right(writes, since, key=index_of), len(writes)))
 
     @remembered
     def _silent_writes(
@@ -137,9 +137,8 @@ class Accesses(SortedCalls):
         of one tensor: ``x.tolist()``. To ask whether two are equal may be to ask whether they are one."""
         found: dict[int, dict[Callsite | None, list[CallEvent]]] = {}
         for call in self.trace.calls:
-            if call.does("buffer") or (
-                call.kind == "query" and not (len(call.inputs) == 1 and call.does("reads values"))
-            ):
+            asks = call.kind == "query" and not (len(call.inputs) == 1 and call.does("reads values"))
+            if asks or call.does("buffer"):
                 continue
             for meta in call.inputs:
                 known = found.setdefault(meta.tensor, {}).setdefault(call.callsite, [])
@@ -224,7 +223,8 @@ def _between(calls: Sequence[CallEvent], since: int, until: int) -> Iterator[Cal
     return map(calls.__getitem__, places)
 
 
-def _call_index(entry: tuple[CallEvent, Mutation]) -> int:
+def index_of(entry: tuple[CallEvent, Mutation]) -> int:
+    """Return the index of a call that wrote."""
     return entry[0].index
 
 

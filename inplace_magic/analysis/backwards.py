@@ -52,7 +52,7 @@ class Backwards(Accesses):
         """Return the nodes that backward from `roots` can come to."""
         nodes = self.nodes
         known = (root for root in roots if root in nodes)
-        return _closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
+        return closure(known, lambda number: [behind for behind in nodes[number].next if behind in nodes])
 
     def reached_by(self, backward: int) -> set[int]:
         """Return the nodes that a backward can come to from its roots; none of any other call."""
@@ -60,16 +60,14 @@ class Backwards(Accesses):
 
     def descendants(self, nodes: set[int]) -> set[int]:
         """Return the nodes from which backward comes to one of `nodes`, themselves included."""
-        return _closure(nodes, lambda number: self.users.get(number, ()))
+        return closure(nodes, lambda number: self.users.get(number, ()))
 
     @cached_property
     def _nodes_of(self) -> dict[int, list[int]]:
         """The nodes that stand for a tensor: that of a leaf, and the last one behind its ``grad_fn``."""
-        found = {leaf: list(nodes) for leaf, nodes in self._nodes_of_leaf.items()}
-        for meta in self.observations.values():
-            if meta.node is not None:
-                found.setdefault(meta.tensor, []).append(meta.node)
-        return found
+        leaves = ((leaf, node) for leaf, nodes in self._nodes_of_leaf.items() for node in nodes)
+        others = ((meta.tensor, meta.node) for meta in self.observations.values() if meta.node is not None)
+        return grouped((*leaves, *others))
 
     @cached_property
     def backwards_run(self) -> list[int]:
@@ -93,7 +91,7 @@ class Backwards(Accesses):
             return nodes
         goals = [node for tensor in asked.inputs for node in self._nodes_of.get(tensor, ())]
         users = grouped((behind, number) for number in nodes for behind in self.nodes[number].next)
-        return _closure(goals, lambda number: users.get(number, ())) & nodes
+        return closure(goals, lambda number: users.get(number, ())) & nodes
 
     @cached_property
     def ran_through(self) -> dict[int, list[int]]:
@@ -108,21 +106,18 @@ class Backwards(Accesses):
     def _nodes_of_leaf(self) -> dict[int, list[int]]:
         return grouped((node.variable, node.node) for node in self.trace.nodes if node.variable is not None)
 
-    def another_backward_is_meant(self, node: AutogradNode, wrote: int, parameter_saved: int | None) -> bool:
+    def another_backward_is_meant(self, node: AutogradNode, wrote: int, *, is_parameter: bool) -> bool:
         """True if somebody will still run backward through `node`, as far as the watch can tell.
 
         After a backward with ``retain_graph`` only a result that was not used yet can be meant. Otherwise none is,
-        once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop.
-
-        Args:
-            parameter_saved: where a parameter was written, index of the call that saved it: a training step that
-                began after it counts as well.
+        once another backward has run without this node: a forgotten ``pred = model(x)`` above a training loop. Where a
+        parameter was written, a training step that began after its save counts as well.
         """
         ran = self.ran_through.get(node.node)
         if ran:
             return self._used_by_another(node.node, tuple(ran))
-        since = wrote if parameter_saved is None else parameter_saved
-        return not self.backwards_run or since >= self.backwards_run[-1]
+        saved_at = node.call if node.call is not None else -1
+        return not self.backwards_run or (saved_at if is_parameter else wrote) >= self.backwards_run[-1]
 
     def _used_by_another(self, start: int, ran: tuple[int, ...]) -> bool:
         """True if a node lies behind one that is alive and that the backwards `ran` did not use.
@@ -163,15 +158,12 @@ class Backwards(Accesses):
 
     @cached_property
     def _behind_live_scalars(self) -> set[int]:
-        return self.reached(
-            meta.node
-            for meta in self.observations.values()
-            if meta.node is not None and meta.shape is not None and math.prod(meta.shape) == 1
-            if self.nodes[meta.node].ended is None
-        )
+        shaped = (meta for meta in self.observations.values() if meta.shape is not None)
+        numbers = {meta.node for meta in shaped if math.prod(meta.shape or ()) == 1}
+        return self.reached(number for number in numbers if number is not None and self.nodes[number].ended is None)
 
 
-def _closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:
+def closure(starts: Iterable[int], after: Callable[[int], Iterable[int | None]]) -> set[int]:
     """Return the numbers to which one comes from `starts`, themselves included, from each to those `after` it."""
     seen: set[int] = set()
     todo: list[int | None] = list(starts)

@@ -42,12 +42,8 @@ class _Folding:
         closed: list[Branch] = []
         frames: list[Branch] = []
         self._walk(self.cut.top, closed, frames)
-        inside: dict[str, str] = {}
-        for branch in closed:
-            inside.update(dict.fromkeys(map(_key, branch.calls), branch.key))
-        for tensor, call in self.makers.items():
-            if call in inside:
-                inside[tensor] = inside[call]
+        inside = {call.key: branch.key for branch in closed for call in branch.calls}
+        inside.update({tensor: inside[call] for tensor, call in self.makers.items() if call in inside})
         self._take_in_sources(inside)
         edges: dict[Edge, None] = {}
         leaves: dict[str, dict[str, None]] = {}
@@ -83,14 +79,13 @@ class _Folding:
 
     def _take_in_sources(self, inside: dict[str, str]) -> None:
         """A tensor that nobody made and only one fold uses is drawn inside it."""
-        users: dict[str, set[str]] = {}
-        for edge in self.graph.edges:
-            if edge.source not in self.makers and edge.source in self.tensors:
-                users.setdefault(edge.source, set()).add(inside.get(edge.target, edge.target))
+        given = (edge for edge in self.graph.edges if edge.source not in self.makers and edge.source in self.tensors)
+        users = grouped((edge.source, inside.get(edge.target, edge.target)) for edge in given)
         folds = set(inside.values())
-        for tensor, keys in users.items():
-            if len(keys) == 1 and keys <= folds and not (tensor in self.cut.keep or self.tensors[tensor].is_variable):
-                inside[tensor] = next(iter(keys))
+        for tensor, (first, *others) in users.items():
+            is_free = tensor not in self.cut.keep and not self.tensors[tensor].is_variable
+            if is_free and first in folds and set(others) <= {first}:
+                inside[tensor] = first
 
     def _fold(self, branch: Branch, members: list[str], leaves: dict[str, None], used: set[str]) -> Fold:
         versions = [self.tensors[key] for key in members if key in self.tensors]
@@ -174,13 +169,10 @@ def with_initialisations_folded(
             inside.update(dict.fromkeys(keys, fold.key))
     if not inside:
         return FoldedGraph(graph)
-    edges: dict[Edge, None] = {}
-    for edge in graph.edges:
-        source, target = inside.get(edge.source, edge.source), inside.get(edge.target, edge.target)
-        if source != target:
-            edges[Edge(source, target, edge.kind, edge.name)] = None
+    ends = ((inside.get(edge.source, edge.source), inside.get(edge.target, edge.target), edge) for edge in graph.edges)
+    moved = (Edge(source, target, edge.kind, edge.name) for source, target, edge in ends if source != target)
     drawn = set(inside.values())
-    return FoldedGraph(graph.without(inside, edges), tuple(fold for fold in folds if fold.key in drawn))
+    return FoldedGraph(graph.without(inside, dict.fromkeys(moved)), tuple(fold for fold in folds if fold.key in drawn))
 
 
 def _filled(graph: AutogradGraph, modules: Mapping[str, str]) -> dict[str, _Filled]:

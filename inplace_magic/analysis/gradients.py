@@ -125,7 +125,8 @@ class Gradients:
             letter = _letter_of_write(call)
             if call.error is None and (letter in "cm" or call.callsite not in story.stepping):
                 yield GradientEvent(letter, call)
-        reads = [call for call in story.given_memory(storage) if call.index not in wrote and _goes_to_values(call)]
+        values = (call for call in story.given_memory(storage) if call.kind != "metadata" and call.looks_at_values)
+        reads = [call for call in values if call.index not in wrote and not call.does("sets gradient")]
         yield from self._moves(leaf, [call.index for call in reads if call.kind != "view"])
         for call in reads:
             if call.index in story.stepping_calls:
@@ -150,7 +151,3 @@ def _letter_of_write(call: CallEvent) -> Letter:
     if call.does("zeroes") or call.does("fills") or call.does("overwrites"):
         return "c"
     return "m" if call.does("assigns") else "x" if call.does("scales") else "e"
-
-
-def _goes_to_values(call: CallEvent) -> bool:
-    return call.kind != "metadata" and call.looks_at_values and not call.does("sets gradient")

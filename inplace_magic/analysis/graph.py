@@ -5,14 +5,14 @@ What its vertices and arrows are: :mod:`inplace_magic.analysis.vertices`.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.tree.module_names import ModuleNames
-from inplace_magic.analysis.vertices import CallVertex, Edge, EdgeKind, Origin, TensorVertex
+from inplace_magic.analysis.vertices import CallVertex, Edge, EdgeKind, Origin, TensorVertex, vertex_of
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
@@ -22,7 +22,6 @@ HUB = 12
 """A vertex with more arrows than this is a hub."""
 
 _version = filled(TensorVertex)
-_call = filled(CallVertex)
 _edge = tuple.__new__
 """Makes an :class:`Edge`; its own constructor is a function of Python's that does the same."""
 
@@ -98,7 +97,7 @@ class _Builder:
         self.tensors: dict[str, TensorVertex] = {}
         self.calls: dict[str, CallVertex] = {}
         self.edges: dict[Edge, None] = {}
-        self.uncounted: dict[tuple[int, int | None], int] = {}
+        self.uncounted = Counter[tuple[int, int | None]]()
         self.newest: dict[int, str] = {}
         self.inputs: dict[str, dict[int, str]] = {}
         self.writers: dict[tuple[int | None, int | None], str] = {}
@@ -123,19 +122,8 @@ class _Builder:
         for row in rows:
             if row.mutation is not None and row.before is None and row.tensor in self.newest:
                 self.join(self.newest[row.tensor], key, "data")
-        self.calls[key] = _call(
-            key,
-            call.index,
-            call.name,
-            call.kind,
-            nodes,
-            call.callsite,
-            call.error,
-            call.modules,
-            tuple(parameters),
-            self.modules.running(call) if call.modules else (),
-            call.passes,
-        )
+        rooms = self.modules.running(call) if call.modules else ()
+        self.calls[key] = vertex_of(call, nodes, tuple(parameters), rooms)
         for row in rows:
             if row.kind != "returned":
                 self.add_effect(row, key)
@@ -148,8 +136,7 @@ class _Builder:
             if row.after is None and facts is not None:
                 facts = replace(facts, version=row.version_after)
             if row.version_before == row.version_after:
-                slot = (row.tensor, row.version_after)
-                self.uncounted[slot] = self.uncounted.get(slot, 0) + 1
+                self.uncounted[row.tensor, row.version_after] += 1
         key = self.put(row.tensor, row.version_after, row.kind, facts, row.call, row.version_before)
         self.join(call, key, "data")
         if row.kind == "mutated":
@@ -199,7 +186,7 @@ class _Builder:
         return key
 
     def key(self, tensor: int, version: int | None) -> str:
-        more = self.uncounted.get((tensor, version), 0) if self.uncounted else 0
+        more = self.uncounted[tensor, version] if self.uncounted else 0
         return f"T{tensor}@v{'?' if version is None else version}{f'+{more}' if more else ''}"
 
     def join(self, source: str, target: str, kind: EdgeKind, name: str = "") -> None:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.graph import AutogradGraph
 from inplace_magic.analysis.marks import Keeping, Mark, judged, keepings_of
-from inplace_magic.analysis.naming.rebindings import Rebinding
+from inplace_magic.analysis.naming.known import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent, TensorMetadata
 from inplace_magic.record.filled import filled
@@ -88,11 +88,8 @@ class _Builder:
         self.found = defaultdict[str, _Lane](_Lane)
         self.lane_of: dict[int, str] = {}
         self.by_counter: dict[int, str] = {}
-        self.vertices = {
-            (vertex.made_by, vertex.tensor): vertex.key
-            for vertex in graph.tensors
-            if vertex.made_by is not None and vertex.origin in ("created", "viewed", "mutated", "reshaped")
-        }
+        made = (vertex for vertex in graph.tensors if vertex.origin in ("created", "viewed", "mutated", "reshaped"))
+        self.vertices = {(vertex.made_by, vertex.tensor): vertex.key for vertex in made if vertex.made_by is not None}
 
     def lanes(self, kept: dict[int, list[Keeping]]) -> tuple[Lane, ...]:
         trace = self.story.trace
@@ -128,7 +125,8 @@ class _Builder:
         for row in self.effects[call.index]:
             if row.kind != "returned":
                 self.add_effect(call, row)
-        if call.error is not None and _changes(call) and not call.mutations and call.inputs:
+        was_to_change = call.error is not None and (call.kind in ("in-place", "metadata") or call.name.endswith("_"))
+        if was_to_change and not call.mutations and call.inputs:
             target = call.inputs[0]
             mark = Mark(call.index, "raised", target.tensor, target.version, None, target.counter, site=call.callsite)
             self.found[self.see(target, call.index)].marks.append(mark)
@@ -230,17 +228,8 @@ class _Builder:
         )
 
     def names(self, lane: _Lane) -> tuple[LaneName, ...]:
-        known, names = self.story.names, dict[str, None]()
-        for tensor in lane.tensors:
-            name = self.bindings.name(tensor)
-            if name is not None:
-                names[name] = None
-        for tensor in lane.tensors:
-            names.update(dict.fromkeys(known.get(tensor, ())))
+        best = (self.bindings.name(tensor) for tensor in lane.tensors)
+        others = (name for tensor in lane.tensors for name in self.story.names.get(tensor, ()))
+        names = dict.fromkeys(name for name in (*best, *others) if name is not None)
         stays = [LaneName(name) for name in names if name not in lane.left]
         return (*stays, *(LaneName(name, site) for name, site in lane.left.items()))
-
-
-def _changes(call: CallEvent) -> bool:
-    """True if a call was to change a tensor that it was given."""
-    return call.kind in ("in-place", "metadata") or call.name.endswith("_")

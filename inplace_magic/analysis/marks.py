@@ -162,10 +162,5 @@ def _end(story: Story, node: AutogradNode, failed: dict[int, int]) -> tuple[int 
 
 def _failed(story: Story) -> dict[int, int]:
     """For each node, the first backward that could come to it and raised: how far it came, nobody knows."""
-    found: dict[int, int] = {}
-    for index in story.backwards:
-        call = story.calls.get(index)
-        if call is not None and call.error is not None:
-            for number in story.reached_by(index):
-                found.setdefault(number, index)
-    return found
+    failed = [call.index for call in story.failed if call.index in story.backwards]
+    return {number: index for index in reversed(failed) for number in story.reached_by(index)}

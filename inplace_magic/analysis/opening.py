@@ -172,13 +172,11 @@ class Cut:
 
     def _one_of_each(self, groups: list[_Group], chosen: list[_Group]) -> list[_Group]:
         """Return the first one of each class of modules of which none is open, nor among the chosen ones."""
+        shown = {branch.step.name for branch, _parts in (*self._opened.values(), *chosen) if branch.kind == "run"}
         first: dict[str, _Group] = {}
         for pair in groups:
-            if pair[0].kind == "run" and pair[0].step.path:
+            if pair[0].kind == "run" and pair[0].step.path and pair[0].step.name not in shown:
                 first.setdefault(pair[0].step.name, pair)
-        for branch in (*(branch for branch, _parts in self._opened.values()), *(pair[0] for pair in chosen)):
-            if branch.kind == "run":
-                first.pop(branch.step.name, None)
         return list(first.values())
 
     def _may(self, branch: Branch) -> bool:
@@ -233,10 +231,8 @@ def whole_modules(calls: Sequence[CallVertex]) -> dict[str, tuple[str, str]]:
     Returns:
         By the call's key, e.g. ``{"C3": ("net.conv1", "Conv2d"), "C4": ("", "ReLU")}``.
     """
-    run: dict[tuple[str, ...], set[str]] = {}
-    for call in calls:
-        if call.nodes and call.modules:
-            run.setdefault(call.modules, set()).add(call.name)
+    ran = grouped((call.modules, call.name) for call in calls if call.nodes and call.modules)
+    run = {modules: set(names) for modules, names in ran.items()}
     around = {modules[:size] for modules in run for size in range(1, len(modules))}
     found = {}
     for call in calls:

@@ -80,11 +80,7 @@ def may_meet(one: Region | None, other: Region | None) -> bool:
         for size, stride in zip(region.shape, region.strides, strict=True):
             if stride and size > 1:
                 low, high = steps.get(abs(stride), (0, 0))
-                if sign * stride > 0:
-                    high += size - 1
-                else:
-                    low -= size - 1
-                steps[abs(stride)] = low, high
+                steps[abs(stride)] = (low, high + size - 1) if sign * stride > 0 else (low - size + 1, high)
     dimensions = [(stride, *steps[stride]) for stride in sorted(steps, reverse=True)]
     return _adds_up(other.offset - one.offset, dimensions, [_MOST_TRIED]) is not False
 

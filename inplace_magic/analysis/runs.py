@@ -19,7 +19,7 @@ class Runs:
     calls: Mapping[int | None, CallEvent]
     _last: dict[tuple[object, ...], tuple[int, int]] = field(default_factory=dict)
 
-    def around(self, index: int, caller: Callsite, inside: Callsite | None) -> tuple[int, int] | None:
+    def around(self, index: int, caller: Callsite, inside: Callsite) -> tuple[int, int] | None:
         """Indexes of the first and the last call of the run in which a call was made; None where it has more than
         :data:`LONGEST`.
 
@@ -27,13 +27,12 @@ class Runs:
             caller: the place that began the run, one of those that led to the call.
             inside: a place in the function that ran, where the place may call several, as ``layer(x)`` in a loop does.
         """
-        function = inside.whose if inside is not None else None
-        known = self._last.get((caller, function))
+        known = self._last.get((caller, inside.whose))
         if known is None or not known[0] <= index <= known[1]:
-            known = self._last[caller, function] = self._run_of(index, caller, inside)
+            known = self._last[caller, inside.whose] = self._run_of(index, caller, inside)
         return known if known[1] - known[0] <= LONGEST else None
 
-    def _run_of(self, index: int, caller: Callsite, inside: Callsite | None) -> tuple[int, int]:
+    def _run_of(self, index: int, caller: Callsite, inside: Callsite) -> tuple[int, int]:
         """Return the run, or so much of it as shows that it is too long: forwards first, since rules ask for one call
         after the other."""
         first = last = index
@@ -44,10 +43,10 @@ class Runs:
         return first, last
 
 
-def _is_within(call: CallEvent | None, caller: Callsite, inside: Callsite | None) -> bool:
+def _is_within(call: CallEvent | None, caller: Callsite, inside: Callsite) -> bool:
     place = call.callsite if call is not None else None
     while place is not None and place.caller is not None:
         if place.caller == caller:
-            return inside is None or place.same_function(inside)
+            return place.same_function(inside)
         place = place.caller
     return False

@@ -90,17 +90,8 @@ def kept_for_backward(story: Story) -> tuple[Kept, ...]:
         node = nodes.get(saved.node)
         call = calls.get(node.call) if node is not None else None
         storage = storages.get(saved.storage) if saved.storage is not None else None
-        found.append(
-            _kept(
-                saved=saved,
-                tensor=tensor,
-                node=node,
-                call=call,
-                storage=storage,
-                first=saved.storage not in met,
-                keepers=keepers.get(saved.storage, {}),
-            )
-        )
+        first = saved.storage not in met
+        found.append(_kept(saved, tensor, node, call, storage, first, keepers.get(saved.storage, {})))
         met.add(saved.storage)
     return tuple(found)
 
@@ -133,12 +124,10 @@ def told_by_the_call(
     if call is None or saved.shape is None:
         return saved
     listed = call.outputs if saved.role == "result" else call.inputs
-    fitting = {meta.tensor: meta for meta in listed if _fits(meta, saved)}
+    like = saved.shape, saved.dtype, saved.version
+    without = (meta for meta in listed if meta.storage is None)
+    fitting = {meta.tensor: meta for meta in without if (meta.shape, meta.dtype, meta.version) == like}
     if len(fitting) != 1:
         return saved
     (meta,) = fitting.values()
     return replace(saved, counter=meta.counter, tensor=meta.tensor)
-
-
-def _fits(meta: TensorMetadata, saved: SavedTensor) -> bool:
-    return meta.storage is None and (meta.shape, meta.dtype, meta.version) == (saved.shape, saved.dtype, saved.version)

@@ -17,8 +17,7 @@ from inplace_magic.analysis.call_tree import call_tree
 from inplace_magic.analysis.lanes import Lane
 from inplace_magic.analysis.tree.branches import Branch, passes_of
 from inplace_magic.analysis.tree.folds import has_hole, holes_of
-from inplace_magic.analysis.vertices import CallVertex
-from inplace_magic.record.filled import filled
+from inplace_magic.analysis.vertices import CallVertex, vertex_of
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 
@@ -33,7 +32,6 @@ BEFORE, AFTER = 12, 6
 """Calls shown around what a finding is about, where not all fit."""
 
 _CALL = attrgetter("call")
-_call = filled(CallVertex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +110,7 @@ def _reads(lane: Lane) -> set[int]:
 
 
 def _columns(trace: Trace, events: set[int], wanted: set[int]) -> list[Column]:
-    calls = [
-        _call(
-            *(f"C{call.index}", call.index, call.name, call.kind, (), call.callsite, call.error, call.modules),
-            passes=call.passes,
-        )
-        for call in trace.calls
-        if call.index in events
-    ]
+    calls = [vertex_of(call) for call in trace.calls if call.index in events]
     if len(calls) <= ROOMY:
         return [_column(call) for call in calls]
     return list(_without_other_passes(call_tree(calls), wanted))

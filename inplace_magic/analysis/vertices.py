@@ -16,7 +16,8 @@ from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.effects import EffectKind
 from inplace_magic.analysis.tree.module_names import Room
-from inplace_magic.record.events import Kind, TensorMetadata
+from inplace_magic.record.events import CallEvent, Kind, TensorMetadata
+from inplace_magic.record.filled import filled
 from inplace_magic.record.places import Callsite
 
 EdgeKind = Literal["data", "saved", "view"]
@@ -81,6 +82,17 @@ class CallVertex:
     """As :meth:`.ModuleNames.running` gives them for `modules`."""
     passes: int = 1
     """As :attr:`.CallEvent.passes`."""
+
+
+_vertex = filled(CallVertex)
+
+
+def vertex_of(
+    call: CallEvent, nodes: tuple[str, ...] = (), parameters: tuple[str, ...] = (), rooms: tuple[Room | None, ...] = ()
+) -> CallVertex:
+    """Return the vertex of a call."""
+    about = f"C{call.index}", call.index, call.name, call.kind
+    return _vertex(*about, nodes, call.callsite, call.error, call.modules, parameters, rooms, call.passes)
 
 
 class Edge(NamedTuple):

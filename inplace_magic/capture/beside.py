@@ -158,14 +158,13 @@ def _never_used(first: int) -> int:
     """Return how many thread pools, from that number on, are module variables without a thread: libraries make them at
     import."""
     kind: Any = getattr(sys.modules.get("concurrent.futures.thread"), "ThreadPoolExecutor", None)
-    found = set()
+    names = set()
     for module in list(sys.modules.values()):
         for value in list(getattr(module, "__dict__", {}).values()):
             if type(value) is kind and not getattr(value, "_threads", None):
-                name, _, number = str(getattr(value, "_thread_name_prefix", "")).rpartition("-")
-                if name == "ThreadPoolExecutor" and number.isdigit() and int(number) >= first:
-                    found.add(number)
-    return len(found)
+                names.add(str(getattr(value, "_thread_name_prefix", "")))
+    numbered = [re.fullmatch(r"ThreadPoolExecutor-(\d+)", name) for name in names]
+    return len([found for found in numbered if found is not None and int(found[1]) >= first])
 
 
 def _process_objects() -> int:

@@ -10,18 +10,10 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-
-class Forked(Protocol):
-    """The probes that are on during a watch."""
-
-    def abandon(self) -> None:
-        """Called in a forked child: from now on it is off here."""
-
-
-WATCHES: weakref.WeakSet[Forked] = weakref.WeakSet()
-"""Those whose probes are on, or about to go on."""
+WATCHES: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Those whose probes are on, or about to go on: in a forked child ``abandon()`` is called, and each is off there."""
 
 
 def _in_the_child() -> None:

@@ -15,12 +15,11 @@ from inplace_magic.capture.frozen.calls import Freezer
 from inplace_magic.capture.frozen.writes import site_at
 from inplace_magic.capture.graph.backward import pending_nodes
 from inplace_magic.capture.log import Log
-from inplace_magic.capture.names import Namespace
+from inplace_magic.capture.names import Namespace, inplace_modules, module_names
 from inplace_magic.capture.past.packed import STORAGE, node_row, once_each
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch import traits
 from inplace_magic.capture.torch.describe_memory import flat
-from inplace_magic.capture.torch.modules import inplace_modules, module_names
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.record import blindness
 from inplace_magic.record.autograd import Registration

@@ -215,7 +215,7 @@ class IdentityMap:
         record.born_op = self.op
         record.ended = record.ended_op = None
         record.foreign = foreign = not resizable and not describe_memory.is_pinned(untyped)
-        record.resizes = ()
+        record.follows, record.resizes = None, ()
         record.objects, record.counter = 1, None
         self.storages.append(record)
         if foreign:
@@ -236,7 +236,7 @@ class IdentityMap:
             record = self._passing[address] = PassingStorage(lambda: None)  # which is gone at once
             record.key, record.serial, record.born, record.nbytes = 0, self._storage_serial, born, tensor.nbytes
             record.device, record.born_op, record.foreign, record.resizes = tensor.device, self.op, False, ()
-            record.ended = record.ended_op = record.counter = None
+            record.ended = record.ended_op = record.counter = record.follows = None
             record.objects = 0
             self.storages.append(record)
         holder: Any = tensor

@@ -66,6 +66,7 @@ class StorageRecord(Reference):
     resizes: tuple[tuple[int, int | None, int | None], ...]
     """(bytes, call, operator) of each later size."""
     foreign: bool
+    follows: int | None
     device: torch.device | None
     born: int | None
     ended: int | None

@@ -39,6 +39,10 @@ BYTES_AT_ONCE = 2 * SHARED_LIMIT
 """Bytes that are, together."""
 
 
+LEFT = 20_000
+"""Addresses of which is known what was written there last."""
+
+
 class SharedMemory:
     """The storages that somebody outside torch can write."""
 
@@ -51,6 +55,8 @@ class SharedMemory:
         self._nbytes = 0
         self._sweep_at = 256
         self.too_large: dict[int, StorageRecord] = {}
+        self._left: dict[int | None, tuple[int, int, int]] = {}
+        """By address, what was written there last: serial of the storage, its bytes, their digest."""
 
     def add(self, record: StorageRecord) -> None:
         """Begins to watch a storage; CPU only. Into pinned memory a device copies when the call is long over, so a
@@ -63,8 +69,12 @@ class SharedMemory:
             self.too_large[record.serial] = record
             return
         digest = self._digest(record)
-        if digest is not None:
-            self._look_often(record, digest)
+        if digest is None:
+            return
+        left = self._left.get(_address(record)) if record.foreign else None
+        if left is not None and left[1:] == (record.nbytes, digest):
+            record.follows = left[0]
+        self._look_often(record, digest)
 
     def changed(self) -> list[StorageRecord]:
         """Return those looked at around every call whose content is another than when it was last looked at."""
@@ -76,6 +86,7 @@ class SharedMemory:
                 del self.digests[record]
             elif now != before:
                 self.digests[record] = now
+                self._note_left(record, now)
                 found.append(record)
         return found
 
@@ -93,12 +104,18 @@ class SharedMemory:
             if now is None:
                 continue
             if now != before:
+                self._note_left(record, now)
                 found.append(record)
             if used is None:
                 self.aside[record] = now
             else:
                 self._look_often(record, now)
         return found
+
+    def _note_left(self, record: StorageRecord, digest: int) -> None:
+        if len(self._left) >= LEFT:
+            del self._left[next(iter(self._left))]
+        self._left[_address(record)] = record.serial, record.nbytes, digest
 
     def _look_often(self, record: StorageRecord, digest: int) -> None:
         self.digests[record] = digest
@@ -120,6 +137,11 @@ class SharedMemory:
         nbytes = untyped.nbytes()
         address = describe_memory.memory_in(untyped, 0, nbytes)
         return digest_bytes(address, nbytes) if address else None
+
+
+def _address(record: StorageRecord) -> int | None:
+    untyped: Any = record()
+    return None if untyped is None else describe_memory.storage_address(untyped)
 
 
 def digestible(layout: Layout, check_values: bool) -> bool:

@@ -11,7 +11,7 @@ from inplace_magic.capture.frozen.writes import not_followed, site_at
 from inplace_magic.capture.recorder import Recorder
 from inplace_magic.capture.torch.traits import node_traits
 from inplace_magic.capture.torch.writes.probe import RawFailure, WriteProbe
-from inplace_magic.record.autograd import AutogradNode, Backward, SavedTensor
+from inplace_magic.record.autograd import Backward
 from inplace_magic.record.blindness import WRITES_FORGOTTEN, WRITES_INCOMPLETE, WRITES_NOT_TOLD, WRITES_SAVER
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
 from inplace_magic.record.places import Callsite
@@ -44,13 +44,14 @@ def written_trace(
 
 
 def _trace_of(failure: RawFailure, sites: list[Callsite]) -> Trace:
-    refusal, end = failure.refusal, len(failure.writes)
+    refusal, end, saved = failure.refusal, len(failure.writes), failure.saved
+    shape = None if saved is None else saved.shape
+    seen = TensorMetadata(1, None, storage=1, counter=1, shape=shape, requires_grad=True, is_leaf=False)
     calls = []
     before = refusal.expected
     for index, write in enumerate(failure.writes):
         before = write.version - 1 if not failure.whole or index else before
-        given = _observed(failure, before)
-        after = _observed(failure, write.version)
+        given, after = replace(seen, version=before), replace(seen, version=write.version)
         calls.append(
             CallEvent(
                 index=index,
@@ -76,37 +77,21 @@ def _trace_of(failure: RawFailure, sites: list[Callsite]) -> Trace:
             traits=failure.facts.traits,
         )
     )
-    named, shape = failure.node is not None, failure.shape
-    saved = SavedTensor(1, failure.saved, storage=1, counter=1, version=refusal.expected, tensor=1, shape=shape)
     return Trace(
         calls=tuple(calls),
-        nodes=tuple(_nodes(failure)),
-        names=(failure.behind.parameter,) if failure.behind is not None else (),
-        module_names=(failure.behind.module,) if failure.behind is not None else (),
-        saved=(saved,) if named else (),
-        backwards=(Backward(end, (1,) if named else ()),),
+        nodes=tuple([replace(node, traits=node_traits(node.name)) for node in failure.behind.nodes]),
+        names=failure.behind.names,
+        module_names=failure.behind.modules,
+        saved=() if saved is None else (saved,),
+        backwards=(Backward(end, () if saved is None else (saved.node,)),),
         blindness=tuple(_not_known(failure)),
     )
 
 
-def _nodes(failure: RawFailure) -> Iterator[AutogradNode]:
-    if failure.node is None:
-        return
-    own = AutogradNode(1, failure.node, failure.sequence)
-    for node in (own,) if failure.behind is None else failure.behind.nodes:
-        yield replace(node, traits=node_traits(node.name))
-
-
-def _observed(failure: RawFailure, version: int | None) -> TensorMetadata:
-    return TensorMetadata(1, version, storage=1, counter=1, shape=failure.shape, requires_grad=True, is_leaf=False)
-
-
-def _not_known(failure: RawFailure) -> Iterable[str]:
-    if failure.node is None:
+def _not_known(failure: RawFailure) -> Iterator[str]:
+    if failure.saved is None:
         yield WRITES_NOT_TOLD
-    elif failure.forgotten and not failure.whole:
-        yield WRITES_FORGOTTEN
-    elif not failure.whole:
-        yield WRITES_INCOMPLETE
-    if failure.node is not None:
-        yield WRITES_SAVER.format(node=failure.node)
+        return
+    if not failure.whole:
+        yield WRITES_FORGOTTEN if failure.forgotten else WRITES_INCOMPLETE
+    yield WRITES_SAVER.format(node=failure.behind.nodes[0].name)

@@ -45,11 +45,8 @@ def _findings(trace: Trace, rules: tuple[Rule, ...]) -> tuple[tuple[Hazard, ...]
         try:
             found.extend((hazard, rule.gives_way) for hazard in rule.check(story) if _is_certain(story, hazard))
         except Exception as fault:  # containment: one broken rule must not hide what the others found
-            faults.append(
-                _("The rule {name} failed ({fault}); its findings are missing. Please report it.").format(
-                    name=rule.name, fault=f"{type(fault).__name__}: {fault}"
-                )
-            )
+            text = _("The rule {name} failed ({fault}); its findings are missing. Please report it.")
+            faults.append(text.format(name=rule.name, fault=f"{type(fault).__name__}: {fault}"))
     if not any(hazard.raised for hazard, _weak in found) and (said := explained.of_the_error(story)) is not None:
         found.append((said, False))
     cures = {**explained.CURES, **{code: known for rule in rules for code, known in rule.cures.items()}}
@@ -73,9 +70,6 @@ def _cured(story: Story, hazard: Hazard, cures: Cures, faults: list[str]) -> Haz
     try:
         return of_an_older_version(cures.applied(story, hazard))
     except Exception as fault:  # containment: a finding without a diff is worth more than none
-        faults.append(
-            _("No fix for {code} ({fault}). Please report it.").format(
-                code=hazard.code, fault=f"{type(fault).__name__}: {fault}"
-            )
-        )
+        text = _("No fix for {code} ({fault}). Please report it.")
+        faults.append(text.format(code=hazard.code, fault=f"{type(fault).__name__}: {fault}"))
         return hazard

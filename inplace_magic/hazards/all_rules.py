@@ -16,12 +16,7 @@ from inplace_magic.hazards.handed import argument_written, default_argument_writ
 from inplace_magic.hazards.of_paddle import NOT_FOR_PADDLE
 from inplace_magic.hazards.overlap import beyond, in_one_call, in_turn, swapped
 from inplace_magic.hazards.rule import Rule
-from inplace_magic.hazards.rules import (
-    graph_used_twice,
-    refused,
-    saved_tensor_overwritten,
-    saved_values_changed,
-)
+from inplace_magic.hazards.rules import graph_used_twice, refused, saved_tensor_overwritten, saved_values_changed
 from inplace_magic.hazards.shared import (
     copy_shares_parameters,
     objects_share_state,

@@ -22,12 +22,8 @@ from inplace_magic.source.chains import class_around
 
 def written_past_autograd(story: Story) -> Iterator[Found]:
     """Yield each write of a result that was used afterwards and that a backward went through."""
-    behind = {
-        output.tensor: call.inputs[0]
-        for call in story.doing("gives data")
-        if call.inputs and call.inputs[0].node is not None
-        for output in call.outputs
-    }
+    given = ((call.inputs[0], call.outputs) for call in story.doing("gives data") if call.inputs)
+    behind = {output.tensor: source for source, outputs in given if source.node is not None for output in outputs}
     for call in story.in_place:
         for mutation in call.mutations if call.error is None else ():
             result = behind.get(mutation.tensor)
@@ -56,14 +52,10 @@ def _with_bases(story: Story, result: TensorMetadata) -> Iterator[TensorMetadata
 def _put_back(story: Story, behind: dict[int, TensorMetadata], result: TensorMetadata, read: CallEvent) -> bool:
     """True if the last of several such writes before the read gave the tensor its old values again, as finite
     differences do; of large tensors, whose values are not recorded, whether it can have."""
-    writes = [
-        (call, mutation)
-        for call in story.trace.calls
-        if call.index < read.index and call.error is None
-        for mutation in call.mutations
-        if mutation.tensor in behind
-        and (behind[mutation.tensor].storage, behind[mutation.tensor].offset) == (result.storage, result.offset)
-    ]
+    place = result.storage, result.offset
+    same = {tensor for tensor, meta in behind.items() if (meta.storage, meta.offset) == place}
+    earlier = (call for call in story.writing if call.index < read.index and call.error is None)
+    writes = [(call, mutation) for call in earlier for mutation in call.mutations if mutation.tensor in same]
     (_, first), (last, latest) = writes[0], writes[-1]
     if first.values_before is not None and latest.values_after is not None:
         return first.values_before == latest.values_after
@@ -170,19 +162,16 @@ def used_after(story: Story, node: AutogradNode, change: Write, saved: SavedTens
     if saved.storage in story.trained_memories and (story.backwards_run or not story.has_live_scalar(node)):
         return None  # a parameter is set: its graph is that of a look at the model, or of what a wrapper made once
     written = story.observations.get(change.mutation.tensor if change.mutation is not None else saved.tensor)
-    saved_at = node.call if node.call is not None else -1
     is_parameter = written is not None and written.is_trainable
-    if node.pending and story.another_backward_is_meant(node, change.at, saved_at if is_parameter else None):
+    if node.pending and story.another_backward_is_meant(node, change.at, is_parameter=is_parameter):
         return len(story.trace.calls)
     return None
 
 
 def _read_within(story: Story, saved: SavedTensor, backward: int) -> bool:
     """True if a call inside a backward computed something from the memory that was saved."""
-    return any(
-        call.parent == backward and call.kind != "query" and any(meta.storage == saved.storage for meta in call.inputs)
-        for call in story.trace.calls
-    )
+    inside = (call for call in story.nested if call.parent == backward and call.kind != "query")
+    return any(meta.storage == saved.storage for call in inside for meta in call.inputs)
 
 
 def _comes_after(story: Story, node: AutogradNode, call: CallEvent) -> bool:

@@ -58,12 +58,9 @@ class Stepped:
         """True if another backward had filled these leaves for the step. The same line in an earlier pass is no other:
         then the step stands too early in its loop."""
         own = self.backward.callsite if self.backward is not None else None
-        ran = [call for call in self.story.backwards_run if call < self.wrote.index]
-        return any(
-            filled_by(self.story, self.story.calls[call]) & (self.in_common or self.leaves)
-            and (own is None or self.story.calls[call].callsite != own)
-            for call in ran
-        )
+        ran = (self.story.calls[at] for at in self.story.backwards_run if at < self.wrote.index)
+        others = (call for call in ran if own is None or call.callsite != own)
+        return any(filled_by(self.story, call) & (self.in_common or self.leaves) for call in others)
 
     def carried(self) -> list[Carried]:
         """Return tensors from before the step that lead a loss computed after it to the stepped leaves. None where the
@@ -182,18 +179,12 @@ class Twice:
         """The backward that freed the graph, and the first freed node that the second one meets (the engine goes from
         the youngest to the oldest); one that failed on its way only where none else came there."""
         story = self.story
-        earlier = [
-            index
-            for index, backward in story.backwards.items()
-            if index < self.second.index and index in story.calls and not backward.retain_graph
-        ]
+        ran = (index for index in story.backwards if index < self.second.index and index in story.calls)
+        earlier = sorted(index for index in ran if not story.backwards[index].retain_graph)
         saving = {saved.node for saved in story.saved}
         for failed in (False, True):
-            by_node: dict[int, int] = {}
-            for index in sorted(earlier):
-                if (story.calls[index].error is not None) == failed:
-                    for number in self.story.would_go_through(index) & self.reached:
-                        by_node.setdefault(number, index)
+            ended = [index for index in earlier if (story.calls[index].error is not None) == failed]
+            by_node = {n: index for index in reversed(ended) for n in story.would_go_through(index) & self.reached}
             used = [story.nodes[number] for number in (by_node.keys() & saving) or by_node]
             if used:
                 node = max(used, key=lambda node: (node.sequence or 0, -node.node))

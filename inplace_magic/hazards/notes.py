@@ -25,6 +25,7 @@ from inplace_magic.hazards.rule import Cures, Event, Found, Row, Rule, rules_of
 from inplace_magic.language import N_, _, bytes_of
 from inplace_magic.record.autograd import AutogradNode, SavedTensor
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.chains import paths_in
@@ -58,12 +59,9 @@ def at_once(spans: Iterable[tuple[int, int | None, int]]) -> tuple[int, int]:
 
 def cloned_first(story: Story) -> Iterator[Found]:
     """Yield, of each line whose in-place calls kept a clone of what they wrote, the first call."""
-    lines: dict[object, list[tuple[CallEvent, Mutation, SavedTensor]]] = {}
-    for saved in story.trace.saved:
-        call = story.calls.get(story.nodes[saved.node].call)
-        mutation = _written_and_cloned(story, call, saved) if call is not None else None
-        if call is not None and mutation is not None:
-            lines.setdefault(line_key(call.callsite), []).append((call, mutation, saved))
+    made = ((story.calls.get(story.nodes[saved.node].call), saved) for saved in story.trace.saved)
+    written = ((call, _written_and_cloned(story, call, saved), saved) for call, saved in made if call is not None)
+    lines = grouped((line_key(call.callsite), (call, wrote, saved)) for call, wrote, saved in written if wrote)
     for found in lines.values():
         call, mutation, saved = found[0]
         spans = ((call.index, story.ended.get(saved.storage or 0), saved.nbytes or 0) for call, _, saved in found)
@@ -97,9 +95,7 @@ _Kept = tuple[str, TensorMetadata, CallEvent, SavedTensor, Storage]
 
 def kept_by_the_graph(story: Story) -> Iterator[Hazard]:
     """Yields one note for each line that made at least :data:`LEAST_BYTES` which only the graph kept."""
-    savers: dict[int | None, SavedTensor] = {}
-    for saved in story.trace.saved:
-        savers.setdefault(saved.storage, saved)
+    savers = {saved.storage: saved for saved in reversed(story.trace.saved)}
     lines: dict[object, list[_Kept]] = {}
     counted: set[int] = set()
     for (_scope, name), bound in story.bindings.scopes.items():
@@ -134,23 +130,20 @@ def _note(story: Story, found: list[_Kept], nbytes: int, count: int) -> Hazard:
     name, meta, rebinding, kept, _storage = found[0]
     node = story.nodes[kept.node]
     saved_site = story.saver_site(node)[1]
-    message = (
-        _(
+    message = _(
+        "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward: the "
+        "graph keeps {size} that no name reaches."
+    )
+    if count > 1:
+        message = _(
             "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward, and "
             "{count} more like it: at one time the graph keeps {size} that no name reaches."
         )
-        if count > 1
-        else _(
-            "{line} bound `{name}` to another tensor, but {node} had saved the old one for backward: the "
-            "graph keeps {size} that no name reaches."
-        )
-    )
+    line = wording.spot(rebinding.callsite)
     return Hazard(
         code=KEPT,
         severity="info",
-        message=message.format(
-            name=name, line=wording.spot(rebinding.callsite), node=node.name, count=count - 1, size=bytes_of(nbytes)
-        ),
+        message=message.format(name=name, line=line, node=node.name, count=count - 1, size=bytes_of(nbytes)),
         fix=_(
             "In training backward needs it; `torch.utils.checkpoint` would compute it again instead. To look at "
             "results only, run the line under `torch.no_grad()`."
@@ -170,12 +163,9 @@ def kept_of_every_pass(story: Story) -> Iterator[Found]:
     """Yield the lines whose passes are all kept."""
     if sum(saved.nbytes or 0 for saved in story.trace.saved) < LEAST_BYTES:
         return
-    lines: dict[tuple[object, ...], list[AutogradNode]] = {}
-    for node in story.trace.nodes:
-        call = story.calls.get(node.call) if node.pending else None
-        if call is not None and call.callsite is not None and not story.ran_through.get(node.node):
-            outer = call.callsite.outermost
-            lines.setdefault((outer.cell, outer.file, outer.line), []).append(node)
+    unused = (node for node in story.trace.nodes if node.pending and not story.ran_through.get(node.node))
+    made = ((story.calls.get(node.call), node) for node in unused)
+    lines = grouped((line_key(call.callsite.outermost), node) for call, node in made if call and call.callsite)
     crowded = {key: nodes for key, nodes in lines.items() if len(nodes) >= _LEAST_PASSES}
     if not crowded:
         return

@@ -17,6 +17,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from inplace_magic.hazards.finding import SEVERITIES, Hazard
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 
 MAX_NOTES = 3
@@ -124,11 +125,9 @@ def _cards(hazards: Iterable[Hazard]) -> list[Hazard]:
 
     In a story each cell that a helper's mistake spoils has a finding of its own.
     """
-    groups: dict[Hashable, list[Hazard]] = {}
-    for hazard in hazards:
-        groups.setdefault(_card(hazard), []).append(hazard)
-    ways = (len({hazard.mutation or number for number, hazard in enumerate(group)}) for group in groups.values())
-    return [replace(_with_writes_of(*group), count=count) for group, count in zip(groups.values(), ways, strict=True)]
+    groups = grouped((_card(hazard), hazard) for hazard in hazards).values()
+    ways = (len({hazard.mutation or number for number, hazard in enumerate(group)}) for group in groups)
+    return [replace(_with_writes_of(*group), count=count) for group, count in zip(groups, ways, strict=True)]
 
 
 def _card(hazard: Hazard) -> Hashable:

@@ -79,12 +79,10 @@ def _refusal(verb: str) -> str:
     near = difflib.get_close_matches(verb, _VERBS, n=1)
     if near:
         text = _("%inplace_watch takes on, off or status, not {verb!r}; did you mean {near}?")
+    elif verb:
+        text = _("%inplace_watch takes on, off or status, not {verb!r}.")
     else:
-        text = (
-            _("%inplace_watch takes on, off or status, not {verb!r}.")
-            if verb
-            else _("%inplace_watch takes on, off or status.")
-        )
+        text = _("%inplace_watch takes on, off or status.")
     one = _("To watch one cell, write %%inplace_watch, with two percent signs, on its first line.")
     return sentences(text.format(verb=verb, near=near[0] if near else ""), one)
 

@@ -45,7 +45,7 @@ def explained(shell: Any, number: int, failed: Mapping[int, str], *, allowed: bo
         raise CompareError(_(OF_ANOTHER_KIND).format(magic=magic))
     if number not in texts:
         raise CompareError(_(NO_CELL).format(number=number))
-    alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed), allowed=allowed)
+    alone = Cells(shell, ((number, texts[number]),), may_fail=frozenset(failed))
     behind = partial(_behind_makers, texts)
     report, cells = watched_again(alone, None, behind, allowed=allowed)
     wider = _with_makers(cells, texts) if not fails_alike(report, failed.get(number)) else None

@@ -30,7 +30,6 @@ class Cells:
         snapshot: their initial values, if stored; otherwise the variables' values at the time of the second run.
         problem: why the initial values could not be stored, though asked for.
         may_fail: execution counts of cells that failed then, too, and did not stop the next one.
-        allowed: allow files, commands and the network again.
     """
 
     shell: Any
@@ -38,7 +37,6 @@ class Cells:
     snapshot: Snapshot | None = None
     problem: str = ""
     may_fail: frozenset[int] = frozenset()
-    allowed: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(None), ()  # a copy or a pickle of its report knows no shell

@@ -34,6 +34,9 @@ class Storage:
     """Level ``ops``: how many operators had run when it died; None while it lives at the end of the watch."""
     foreign: bool = False
     """The memory belongs to NumPy or other code outside torch, so torch neither allocates nor frees it."""
+    follows: int | None = None
+    """The block that this one is once more: one of NumPy's that was written and died, with the same bytes at the same
+    address. None where nothing is known."""
     resizes: tuple[Resize, ...] = ()
     """Its later sizes, in the order of time."""
 

@@ -9,6 +9,7 @@ from itertools import chain
 from operator import attrgetter
 
 from inplace_magic.record.events import CallEvent, Dropped, Mutation, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.record.trace import Trace
 from inplace_magic.record.traits import Trait
@@ -39,14 +40,7 @@ class SortedCalls:
 
     @cached_property
     def _at(self) -> dict[int, list[CallEvent]]:
-        found: dict[int, list[CallEvent]] = {}
-        for call in self.trace.calls:
-            known = found.get(id(call.callsite))
-            if known is None:
-                found[id(call.callsite)] = [call]
-            else:
-                known.append(call)
-        return found
+        return grouped((id(call.callsite), call) for call in self.trace.calls)
 
     @cached_property
     def in_place(self) -> list[CallEvent]:
@@ -88,12 +82,8 @@ class SortedCalls:
     @cached_property
     def training(self) -> dict[int, list[TensorMetadata]]:
         """The leaves that are trained among what a call got, by the call's index; without calls that got none."""
-        found: dict[int, list[TensorMetadata]] = {}
-        for call in self.trace.calls:
-            leaves = [meta for meta in call.inputs if meta.is_leaf and meta.requires_grad]
-            if leaves:
-                found[call.index] = leaves
-        return found
+        trained = ((call.index, [meta for meta in call.inputs if meta.is_trainable]) for call in self.trace.calls)
+        return {index: leaves for index, leaves in trained if leaves}
 
     @cached_property
     def nested(self) -> list[CallEvent]:

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from inplace_magic.analysis.effects import Effect
 from inplace_magic.analysis.memory.ledger import line_key
-from inplace_magic.analysis.naming.rebindings import Rebinding
+from inplace_magic.analysis.naming.known import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.language import _, ngettext
 from inplace_magic.record.events import CallEvent, TensorMetadata

@@ -168,10 +168,8 @@ class RaisingLines(Block):
         """How many statements above have to be taken in so that one of them binds a name; None where none does."""
         tree = ast.parse("".join(linecache.getlines(self.code.co_filename)))
         suite, place, _body = _suite_of(tree, self.line)
-        for above in range(self.above + 1, place + 1):
-            if name in variables_bound(suite[place - above]):
-                return above
-        return None
+        further = range(self.above + 1, place + 1)
+        return next((above for above in further if name in variables_bound(suite[place - above])), None)
 
     @property
     def lines(self) -> tuple[int, int]:

@@ -16,9 +16,9 @@ import operator
 import os
 import sys
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from traceback import walk_stack
@@ -104,8 +104,9 @@ def harmless(*, allowed: bool = False) -> Iterator[None]:
     watchman = _Watchman(allowed)
     save = _stand_in("file", torch.save, lambda args: args[1] if len(args) > 1 else "")
     asked = _stand_in("input", builtins.input, lambda args: "")
+    figures = getattr(sys.modules.get("matplotlib._pylab_helpers"), "Gcf", None)
     with (
-        _own_figures(),
+        attributes_set(figures, figs=OrderedDict()) if figures is not None else nullcontext(),
         _environment(),
         # Handlers of ``logging`` keep their stream, and a write to an open file is no audit event.
         attributes_set(logging.root.manager, disable=logging.CRITICAL),
@@ -210,22 +211,6 @@ def _stop(kind: str, what: Any, watchman: _Watchman) -> None:
         return
     watchman.met.append(Repeated(text))
     raise watchman.met[-1]
-
-
-@contextmanager
-def _own_figures() -> Iterator[None]:
-    """Figures that the block makes are gone when it ends, and those of before are the shown ones again."""
-    helpers = sys.modules.get("matplotlib._pylab_helpers")
-    if helpers is None:
-        yield
-        return
-    figures = dict(helpers.Gcf.figs)
-    helpers.Gcf.figs.clear()
-    try:
-        yield
-    finally:
-        helpers.Gcf.figs.clear()
-        helpers.Gcf.figs.update(figures)
 
 
 @contextmanager

@@ -131,9 +131,8 @@ class Runner:
         try:
             with self.stage() as copies, gradients_noted() if taken else nullcontext() as noted:
                 before = Outcome()
-                for given in (self.program.given(copies.roots), copies.places):
-                    for _name, value in given:
-                        before.look(value)
+                for _name, value in (*self.program.given(copies.roots), *copies.places):
+                    before.look(value)
                 marks = before.gradient_marks()
                 try:
                     value = self.program.run(copies.roots)

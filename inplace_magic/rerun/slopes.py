@@ -13,7 +13,7 @@ Not told: of a loss that is not one number, of a program that insists on another
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from inplace_magic.capture.torch import describe, describe_memory
 from inplace_magic.errors import CompareError
-from inplace_magic.rerun.backwards import listed
+from inplace_magic.rerun.backwards import Stopped, listed
 from inplace_magic.rerun.run import Runner
 from inplace_magic.rerun.settings import attributes_set
 from inplace_magic.rerun.state import find_state
@@ -101,29 +101,20 @@ def _direction(like: torch.Tensor, place: int, number: int) -> torch.Tensor:
     return torch.randn(like.shape, generator=own, dtype=torch.float64, device="cpu").to(like.device)
 
 
-class _Begun(BaseException):
-    """The first backward began."""
-
-    def __init__(self, found: _Loss | None) -> None:
-        super().__init__()
-        self.found = found
-
-
 def _loss(runner: Runner, mode: _Looking | _Moving) -> _Loss | None:
     """Return the loss with which a run's first backward begins, in float64; None where it is no such number."""
+    found: list[_Loss] = []
     try:
-        with runner.stage() as copies:
+        with suppress(Stopped), runner.stage() as copies:
             torch.set_default_dtype(torch.float64)  # the stage sets it back
             _as_float64(copies)
-            with _first_backward(mode.leaves), mode:
+            with _first_backward(mode.leaves, found), mode:
                 runner.program.run(copies.roots)
     except CompareError:
         raise
-    except _Begun as begun:
-        return begun.found
     except Exception:  # in float64 a program may fail that does not otherwise
         return None
-    return None
+    return found[0] if found else None
 
 
 class _Looking(TorchFunctionMode):
@@ -212,21 +203,22 @@ def _as_float64(copies: Copies) -> None:
 
 
 @contextmanager
-def _first_backward(leaves: list[torch.Tensor]) -> Iterator[None]:
-    """While the block runs, the first backward ends it, with its loss and the gradients of these leaves."""
+def _first_backward(leaves: list[torch.Tensor], losses: list[_Loss]) -> Iterator[None]:
+    """While the block runs, the first backward ends it, and adds its loss with the gradients of these leaves."""
     grad = torch.autograd.grad
 
     def begun(tensors: Any, weights: Any = None, *_args: Any, **_kwargs: Any) -> None:
         roots = listed(tensors)
         root = roots[0]
         if len(roots) > 1 or root.dtype != torch.float64 or root.numel() != 1 or weights is not None:
-            raise _Begun(None)
+            raise Stopped
         found = _Loss(float(root.detach()))
         if leaves:
             given = grad(root, leaves, allow_unused=True)
             pairs = zip(leaves, given, strict=True)
             found.gradients = [torch.zeros_like(leaf) if each is None else each.detach() for leaf, each in pairs]
-        raise _Begun(found)
+        losses.append(found)
+        raise Stopped
 
     def of_grad(outputs: Any, _inputs: Any, grad_outputs: Any = None, *_args: Any, **_kwargs: Any) -> None:
         begun(outputs, grad_outputs)

@@ -290,6 +290,5 @@ class _Search:
                 self._place(f"{cls.__name__}.{name}", cls, name, value, always=True)
 
     def _is_own(self, filename: str | None) -> bool:
-        if filename is None:
-            return False
-        return not filename.startswith("<frozen") and not os.path.abspath(filename).startswith(self._libraries)
+        known = filename is not None and not filename.startswith("<frozen")
+        return known and not os.path.abspath(str(filename)).startswith(self._libraries)

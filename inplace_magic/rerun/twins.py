@@ -20,6 +20,7 @@ import torch
 from inplace_magic.capture.torch import describe, describe_memory, describe_nodes
 from inplace_magic.errors import CopyError
 from inplace_magic.language import _
+from inplace_magic.record.grouped import grouped
 from inplace_magic.rerun.memory import same_content, too_little_room
 from inplace_magic.rerun.settings import generators, same_settings
 from inplace_magic.rerun.state import MISSING, Place, State, find_state, is_atom, is_shells_own
@@ -78,12 +79,9 @@ def share_unchanged(copies: Copies) -> None:
     """Lets copies whose originals still hold the same bytes lie in the memory of those: for copies that are copied
     again and never written, such as those of before a cell ran, which else would hold its data and frozen weights
     twice. The originals may not be written while these copies are in use."""
-    by_memory: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
-    for original, copied in _alive(copies):
-        if address := describe_memory.storage_address(describe.storage(copied)):
-            by_memory.setdefault(address, []).append((original, copied))
-    for pairs in by_memory.values():
-        if all(same_content(original, copied) for original, copied in pairs):
+    by_memory = grouped((describe_memory.storage_address(describe.storage(pair[1])), pair) for pair in _alive(copies))
+    for address, pairs in by_memory.items():
+        if address and all(same_content(original, copied) for original, copied in pairs):
             for original, copied in pairs:
                 copied.data = original.data
 

@@ -77,17 +77,14 @@ def last_name(node: ast.AST | None) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def operands(expression: str, *, method: bool) -> list[ast.expr]:
+def operands(expression: str | ast.AST | None, *, method: bool) -> list[ast.expr]:
     """Return the expressions of a call's positional operands.
 
     Args:
+        expression: its source, or its syntax.
         method: true for a tensor method: ``x.add_(y)`` has the operands ``x`` and ``y``.
     """
-    return operands_of(parse(expression), method=method)
-
-
-def operands_of(node: ast.AST | None, *, method: bool) -> list[ast.expr]:
-    """Return the same of the syntax of an expression."""
+    node = parse(expression) if isinstance(expression, str) else expression
     if isinstance(node, ast.Call):
         receiver = [node.func.value] if method and isinstance(node.func, ast.Attribute) else []
         return receiver + [arg for arg in node.args if not isinstance(arg, ast.Starred)]
@@ -119,12 +116,15 @@ def makes_an_object(expression: str) -> bool:
 
 def keyword(expression: str, name: str) -> ast.expr | None:
     """Return the expression of a keyword argument of a call."""
-    node = parse(expression)
-    if isinstance(node, ast.Call):
-        for entry in node.keywords:
-            if entry.arg == name:
-                return entry.value
-    return None
+    return argument(parse(expression), None, name)
+
+
+def argument(call: ast.AST | None, position: int | None, *names: str) -> ast.expr | None:
+    """Return what a call gives for a parameter: by one of its names, else at its position if it has one."""
+    if not isinstance(call, ast.Call):
+        return None
+    by_name = (entry.value for entry in call.keywords if entry.arg in names)
+    return next(by_name, call.args[position] if position is not None and 0 <= position < len(call.args) else None)
 
 
 def without_aliasing(node: ast.expr, view_texts: frozenset[str] = frozenset()) -> ast.expr:
@@ -157,13 +157,9 @@ def parameter_argument(caller_expression: str, parameters: tuple[str, ...], name
     node = parse(caller_expression)
     if not isinstance(node, ast.Call) or name not in parameters:
         return None
-    for entry in node.keywords:
-        if entry.arg == name:
-            return entry.value
-    position = parameters.index(name) - (1 if parameters and parameters[0] in ("self", "cls") else 0)
-    if any(isinstance(arg, ast.Starred) for arg in node.args):
-        return None
-    return node.args[position] if 0 <= position < len(node.args) else None
+    known = not any(isinstance(arg, ast.Starred) for arg in node.args)
+    position = parameters.index(name) - (1 if parameters[0] in ("self", "cls") else 0)
+    return argument(node, position if known else None, name)
 
 
 def is_state(call: CallEvent, tensor: int) -> bool:
@@ -262,14 +258,17 @@ def mentions(node: ast.AST | None, name: str) -> bool:
 
 
 def assignments(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield (target, value) of the assignments among some nodes, of an unpacking entry by entry."""
+    """Yield (target, value) of the assignments among some nodes, of an unpacking entry by entry: ``value[0]``."""
     for node in nodes:
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and (value := node.value) is not None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and (value := node.value) is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
                     yield from zip(target.elts, value.elts, strict=False)
+                elif isinstance(target, (ast.Tuple, ast.List)):
+                    entries = (ast.Subscript(value, ast.Constant(at), ast.Load()) for at in range(len(target.elts)))
+                    yield from zip(target.elts, entries, strict=True)
                 else:
-                    yield from ((each, value) for each in getattr(target, "elts", [target]))
+                    yield target, value
 
 
 def set_later(tree: ast.Module) -> frozenset[str]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import linecache
 import sys
 import tokenize
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
 
 from inplace_magic.source.text import Function, Text, first_line_of, text_of
-from inplace_magic.source.versions import Loads, Position, Twin, explains, positions, twin_of
+from inplace_magic.source.versions import Position, Twin, explains, names_stand_in, positions, twin_of
 
 
 @dataclass(eq=False)
@@ -43,20 +43,13 @@ class Files:
 
     def __init__(self, cells: Iterable[str]) -> None:
         self._cells = frozenset(cells)
-        self._files: dict[str, File] = {}
+        self.known: dict[str, File] = {}
         self._codes: dict[int, tuple[CodeType, Twin | None]] = {}
         self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
-        self._loads = Loads()
-
-    def __contains__(self, filename: str) -> bool:
-        return filename in self._files
-
-    def __iter__(self) -> Iterator[tuple[str, File]]:
-        return iter(self._files.items())
 
     def file(self, filename: str) -> File:
         """Return a file, added on first sight."""
-        if filename not in self._files:
+        if filename not in self.known:
             before, entry = _cached(filename), linecache.cache.get(filename)
             linecache.checkcache(filename)
             if before is not None and linecache.cache.get(filename) is entry:
@@ -66,8 +59,8 @@ class Files:
                 of_disk = _cached(filename) is not None
             older = of_disk and filename not in self._cells
             texts = [before, now] if before is not None and before != now else [now]
-            self._files[filename] = File([text_of(lines) for lines in texts], older)
-        return self._files[filename]
+            self.known[filename] = File([text_of(lines) for lines in texts], older)
+        return self.known[filename]
 
     def _settled(self, code: CodeType) -> File:
         """Return a file; if it was edited since Python read it last, keep the text that its code was compiled from."""
@@ -101,7 +94,7 @@ class Files:
         line, _, column, _ = self.position(code, lasti)
 
         def stands(text: Text) -> Twin | None:
-            there = not line or self._loads.stand_in(text, code, line, column)  # nothing is quoted from no line
+            there = not line or names_stand_in(text, code, line, column)  # nothing is quoted from no line
             return Twin(text, code) if there else None
 
         found = self._match(stands, file, code)

@@ -80,7 +80,7 @@ class Sources:
 
     def function_at(self, code: CodeType) -> ast.FunctionDef | None:
         """Return the definition of a function in a file or cell with recorded calls."""
-        twin = self.files.twin(code, 0) if code.co_filename in self.files else None
+        twin = self.files.twin(code, 0) if code.co_filename in self.files.known else None
         found = function_of(twin.text, twin.code) if twin is not None else None
         node = found.node if found is not None else None
         return node if isinstance(node, ast.FunctionDef) else None
@@ -106,7 +106,7 @@ class Sources:
     @property
     def edited(self) -> tuple[str, ...]:
         """Return the files that changed since they were loaded and no longer have the code that ran."""
-        return tuple(name for name, file in self.files if file.edited)
+        return tuple(name for name, file in self.files.known.items() if file.edited)
 
     def expression_at(self, code: CodeType, lasti: int) -> str:
         """Source of the expression that one instruction stands for, in whatever file; empty where it is not known.
@@ -127,7 +127,7 @@ class Sources:
         """Return the files and cells of the places found so far, except the watched cell, if one text explains all code
         that ran."""
         found: list[SourceText] = []
-        for filename, file in self.files:
+        for filename, file in self.files.known.items():
             cell, path = self._where(filename)
             located = any(where == [cell, path] for *where, _ in self._texts)
             one = len(file.versions) == 1 and not file.edited and file.versions[0].tree is not None
@@ -139,7 +139,7 @@ class Sources:
         """Return the statements in the seen files and cells that give an object a second name; of a file that was
         changed, those in the functions that ran."""
         found: list[AliasStatement] = []
-        for filename, file in self.files:
+        for filename, file in self.files.known.items():
             cell, path = self._where(filename)
             for text in file.versions:
                 ran = {name for (*where, name), its in self._texts.items() if where == [cell, path] and its is text}

@@ -32,22 +32,12 @@ def parsed(text: str) -> ast.Module | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Unit:
-    """An outermost function with the classes around it, or a statement outside all functions: compiled alone, it gives
-    the same code as within its file."""
-
-    classes: tuple[ast.ClassDef, ...]
-    node: ast.stmt
-
-
-@dataclass(frozen=True, eq=False)
 class Function:
     """A function of the text."""
 
     name: str
     """As code objects spell it: ``Encoder.forward``, ``main.<locals>.step``."""
     node: FunctionNode
-    unit: Unit
 
 
 class Text:
@@ -55,8 +45,8 @@ class Text:
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
-        self.compiled: dict[tuple[int, str, int, bool], list[CodeType]] = {}
-        """Cache of :mod:`.versions`: compiled units, by the `id` of the unit's node and the mode."""
+        self.compiled: dict[tuple[str, int, str, int], dict[str, list[CodeType]]] = {}
+        """Cache of :mod:`.versions`: what parts of it compile to, by the last part of names."""
         self._statements: dict[int, list[ast.stmt]] = {}
 
     @cached_property
@@ -70,12 +60,6 @@ class Text:
         functions = _functions(self.tree) if self.tree is not None else ()
         return grouped((function.node.name, function) for function in functions)
 
-    @cached_property
-    def imports(self) -> list[ast.stmt]:
-        """Return the imports outside functions and classes: Python compiles ``torch.exp(x)`` differently if the file
-        imports ``torch``."""
-        return list(_imports(self.tree)) if self.tree is not None else []
-
     def function(self, name: str, first_line: int) -> Function | None:
         """Return the function of a qualified name; of several, the one that begins on a line, else the last."""
         listed = [each for each in self.functions.get(name.rpartition(".")[2], ()) if each.name == name]
@@ -83,31 +67,15 @@ class Text:
         best = here or listed
         return best[-1] if best else None
 
-    def unit_at(self, line: int) -> Unit | None:
-        """Return the unit that holds a line."""
-        classes: list[ast.ClassDef] = []
-        node: ast.AST | None = self.tree
-        while node is not None:
-            inner = _covering(node, line)
-            if not inner:
-                whole = isinstance(node, ast.stmt) and not isinstance(node, ast.ClassDef)
-                return Unit((), node) if whole and isinstance(node, ast.stmt) else None
-            node = inner[-1]
-            if isinstance(node, ast.ClassDef):
-                classes.append(node)
-            elif isinstance(node, FunctionNode):
-                return Unit(tuple(classes), node)
-        return None
-
     def statements_on(self, line: int) -> list[ast.stmt]:
         """Return the statements, simple and compound, that take a line; outer ones first."""
         known = self._statements.get(line)
         if known is None:
             known = self._statements[line] = []
-            inner = _covering(self.tree, line) if self.tree is not None else []
+            inner = covering(self.tree, line) if self.tree is not None else []
             while inner:
                 known += [node for node in inner if node.lineno <= line]  # and no decorator
-                inner = [child for node in inner for child in _covering(node, line)]
+                inner = [child for node in inner for child in covering(node, line)]
         return known
 
     def line(self, number: int) -> str:
@@ -206,7 +174,7 @@ def is_simple(node: ast.stmt) -> bool:
     return not hasattr(node, "body") and not hasattr(node, "cases")
 
 
-def _covering(node: ast.AST, line: int) -> list[ast.stmt]:
+def covering(node: ast.AST, line: int) -> list[ast.stmt]:
     """Return the statements right inside a node that cover a line."""
     found: list[ast.stmt] = []
     for block in blocks_of(node):
@@ -217,21 +185,10 @@ def _covering(node: ast.AST, line: int) -> list[ast.stmt]:
     return found
 
 
-def _imports(node: ast.AST) -> Iterator[ast.stmt]:
-    for child in statements_inside(node):
-        if isinstance(child, ast.Import) or (isinstance(child, ast.ImportFrom) and child.module != "__future__"):
-            yield child
-        elif not is_simple(child) and not isinstance(child, (FunctionNode, ast.ClassDef)):
-            yield from _imports(child)
-
-
 def _functions(tree: ast.Module) -> Iterator[Function]:
     for node, around, name in placed(tree):
         if isinstance(node, FunctionNode):
-            whole = [*around, node]
-            outer = next(at for at, each in enumerate(whole) if isinstance(each, FunctionNode))
-            classes = tuple(each for each in whole[:outer] if isinstance(each, ast.ClassDef))
-            yield Function(_qualified(node, around, name), node, Unit(classes, whole[outer]))
+            yield Function(_qualified(node, around, name), node)
 
 
 def characters(lines: Sequence[str], line: int, column: int) -> int:

@@ -18,11 +18,13 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, SimpleNamespace
 from typing import Any
 
+from inplace_magic.record.grouped import grouped
 from inplace_magic.source.statements import innermost, segment
-from inplace_magic.source.text import Text, Unit, statements_inside
+from inplace_magic.source.text import FunctionNode, Text, covering, statements_inside
 
 Position = tuple[int | None, int | None, int | None, int | None]
 """(line, end line, column, end column) of an instruction; columns in UTF-8 bytes. Python 3.10 knows the line only."""
@@ -80,17 +82,17 @@ def node_of(on_line: list[ast.stmt], code: CodeType, lasti: int, line: int) -> A
 
 
 def twin_of(code: CodeType, text: Text) -> Twin | None:
-    """Return the code object of a text with the same instructions; None where there is none, or several."""
-    unit = text.unit_at(code.co_firstlineno)
-    for each in _codes(text, unit, code, text.imports) if unit is not None else ():
-        if each.co_firstlineno == code.co_firstlineno and _alike(code, each) and positions(each) == positions(code):
-            return Twin(text, code)
-    for imports in (text.imports, _NO_IMPORTS):
+    """Return the code object of a text with the same instructions; None where there is none, or several, and for code
+    outside of functions and classes."""
+    for part in ("here", "whole", "alone") if code.co_name != "<module>" else ():
         found: dict[tuple[int, Any], CodeType] = {}
-        for unit in _units_named_like(code, text):
-            for each in _codes(text, unit, code, imports):
-                if _alike(code, each) and _same_name(code, each):
-                    found[each.co_firstlineno, tuple(positions(each))] = each
+        for each in _codes(text, code, part).get(code.co_name, ()):
+            if _alike(code, each):
+                place = each.co_firstlineno, tuple(positions(each))
+                if place == (code.co_firstlineno, tuple(positions(code))):
+                    return Twin(text, code)
+                if part != "here" and _same_name(code, each):
+                    found[place] = each
         if found:
             return Twin(text, next(iter(found.values()))) if len(found) == 1 else None
     return None
@@ -98,35 +100,37 @@ def twin_of(code: CodeType, text: Text) -> Twin | None:
 
 def explains(code: CodeType, text: Text) -> bool:
     """True if a code object, of a function or of a whole file, was compiled from a text."""
-    if code.co_name != "<module>":
-        return twin_of(code, text) is not None
-    whole = _module("\n".join(text.lines) + "\n", code.co_filename, code.co_flags & _FUTURES)
-    return whole is not None and _alike(code, whole) and positions(whole) == positions(code)
+    whole = _codes(text, code, "whole").get(code.co_name, ()) if code.co_name == "<module>" else ()
+    return any(_alike(code, each) and positions(each) == positions(code) for each in whole) or bool(twin_of(code, text))
 
 
-def _codes(text: Text, unit: Unit, code: CodeType, imports: list[ast.stmt]) -> list[CodeType]:
-    """Return all code objects of a unit, which is compiled once: a text in many reports is one object."""
+def _codes(text: Text, code: CodeType, part: str) -> dict[str, list[CodeType]]:
+    """Return the code objects of a text by the last part of their names; it is compiled once, as a text in many reports
+    is one object.
+
+    Args:
+        text: the text.
+        code: one that was compiled like them.
+        part: ``here``: the statement that holds it, with the imports: Python compiles ``torch.exp(x)`` differently if
+            the file imports ``torch``. ``whole``: all of the text. ``alone``: its functions and classes without the
+            rest, as IPython's autoreload compiles a function on its own.
+    """
+    body = text.tree.body if text.tree is not None else []
+    holding = covering(text.tree, code.co_firstlineno) if text.tree is not None and part == "here" else []
     futures = code.co_flags & _FUTURES
-    key = id(unit.node), code.co_filename, futures, bool(imports)
+    key = code.co_filename, futures, part, holding[0].lineno if holding else 0
     if key not in text.compiled:
-        text.compiled[key] = list(_compiled(unit, code.co_filename, futures, imports))
+        kinds = {"here": _WITH_IMPORTS, "whole": (ast.stmt,), "alone": (FunctionNode, ast.ClassDef)}[part]
+        own: list[ast.stmt] = [node for node in body if isinstance(node, kinds) or node in holding]
+        module = _module(ast.Module(own, []), code.co_filename, futures)
+        text.compiled[key] = grouped((each.co_name, each) for each in (_inside(module) if module is not None else ()))
     return text.compiled[key]
 
 
-_NO_IMPORTS: list[ast.stmt] = []
-"""So IPython's autoreload compiles a function, on its own."""
+_WITH_IMPORTS = (ast.Import, ast.ImportFrom, ast.If, ast.Try)
 
 
-def _compiled(unit: Unit, filename: str, futures: int, imports: list[ast.stmt]) -> Iterator[CodeType]:
-    node: ast.stmt = unit.node
-    for owner in reversed(unit.classes):
-        node = _copy_of_class(owner, node)
-    module = _module(ast.Module([*imports, node], []), filename, futures)
-    if module is not None:
-        yield from _inside(module)
-
-
-def _module(source: str | ast.Module, filename: str, futures: int) -> CodeType | None:
+def _module(source: ast.Module, filename: str, futures: int) -> CodeType | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -136,30 +140,12 @@ def _module(source: str | ast.Module, filename: str, futures: int) -> CodeType |
         return None
 
 
-def _copy_of_class(owner: ast.ClassDef, only: ast.stmt) -> ast.ClassDef:
-    """Return the class with one statement, whose code depends on nothing but the names of the classes around it."""
-    fields: dict[str, Any] = {"name": owner.name, "bases": [], "keywords": [], "body": [only], "decorator_list": []}
-    if hasattr(owner, "type_params"):  # from Python 3.12 on
-        fields["type_params"] = owner.type_params
-    return ast.copy_location(ast.ClassDef(**fields), owner)
-
-
 def _inside(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and all within it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield constant
             yield from _inside(constant)
-
-
-def _units_named_like(code: CodeType, text: Text) -> Iterator[Unit]:
-    """Yield the units that hold a function of the code's name; of a lambda or a comprehension, of the function around
-    it."""
-    parts = [part for part in _qualified(code).split(".") if not part.startswith("<")]
-    seen: set[int] = set()
-    for function in text.functions.get(parts[-1], ()) if parts else ():
-        if id(function.unit.node) not in seen:
-            seen.add(id(function.unit.node))
-            yield function.unit
 
 
 def _qualified(code: CodeType) -> str:
@@ -170,7 +156,7 @@ def _same_name(code: CodeType, other: CodeType) -> bool:
     mine, its = _qualified(code), _qualified(other)
     if mine.startswith(f"{_PATCHED}."):
         return its.endswith(mine[len(_PATCHED) :])
-    return mine == its
+    return mine == its and (hasattr(code, "co_qualname") or not mine.startswith("<"))
 
 
 def _alike(one: CodeType, other: CodeType) -> bool:
@@ -200,56 +186,50 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) if isinstance(one, frozenset) else repr(one) == repr(other)  # 0.0 is not -0.0
 
 
-class Loads:
-    """The names that code objects load."""
+def names_stand_in(text: Text, code: CodeType, line: int, column: int | None) -> bool:
+    """True if the names that the statement at a place loads stand in a text where its instructions say."""
+    statement = innermost(text.statements_on(line), line, column)
+    first = last = line
+    loose: frozenset[str] = frozenset()
+    if statement is not None:
+        inner = next(statements_inside(statement), None)
+        first = statement.lineno
+        last = max(first, inner.lineno - 1) if inner is not None else statement.end_lineno or first
+        loose = _names_without_a_place(statement)
+    words = " ".join(text.lines[first - 1 : last])
+    loaded = _loaded(code)
+    known = statement is not None
+    for at in range(first, last + 1):
+        for name, exactly, (_line, end_line, begin, end) in loaded.get(at, ()):
+            if name in loose:
+                continue
+            known = True
+            if not exactly or end_line is None or begin is None or end is None:
+                there = isinstance(statement, ast.Assert) or name in words
+            else:
+                text_there = segment(text.lines, at, end_line, begin, end)
+                mangled = text_there.startswith("__") and name.startswith("_") and name.endswith(text_there)
+                there = text_there == name or mangled
+            if not there:
+                return False
+    return known
 
-    def __init__(self) -> None:
-        self._by_line: dict[int, tuple[CodeType, dict[int, list[tuple[str, bool, Position]]]]] = {}
 
-    def stand_in(self, text: Text, code: CodeType, line: int, column: int | None) -> bool:
-        """True if the names that the statement at a place loads stand in a text where its instructions say."""
-        statement = innermost(text.statements_on(line), line, column)
-        first = last = line
-        loose: frozenset[str] = frozenset()
-        if statement is not None:
-            inner = next(statements_inside(statement), None)
-            first = statement.lineno
-            last = max(first, inner.lineno - 1) if inner is not None else statement.end_lineno or first
-            loose = _names_without_a_place(statement)
-        words = " ".join(text.lines[first - 1 : last])
-        loaded = self._loaded(code)
-        known = statement is not None
-        for at in range(first, last + 1):
-            for name, exactly, (_line, end_line, begin, end) in loaded.get(at, ()):
-                if name in loose:
-                    continue
-                known = True
-                if not exactly or end_line is None or begin is None or end is None:
-                    there = isinstance(statement, ast.Assert) or name in words
-                else:
-                    text_there = segment(text.lines, at, end_line, begin, end)
-                    mangled = text_there.startswith("__") and name.startswith("_") and name.endswith(text_there)
-                    there = text_there == name or mangled
-                if not there:
-                    return False
-        return known
-
-    def _loaded(self, code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
-        """Return, by line, each name with its position, and whether the position is its own."""
-        if id(code) not in self._by_line:
-            found: dict[int, list[tuple[str, bool, Position]]] = {}
-            known = positions(code)
-            for instruction in dis.get_instructions(code):
-                verb, _, what = instruction.opname.partition("_")
-                name = instruction.argval
-                plain = what in _NAMED
-                if verb != "LOAD" or not (plain or what in _ATTRIBUTES) or not isinstance(name, str):
-                    continue
-                position = known[instruction.offset // 2]
-                if position[0] is not None and not name.startswith(("@", ".", "__")):  # pytest's, Python's own
-                    found.setdefault(position[0], []).append((name, plain, position))
-            self._by_line[id(code)] = code, found
-        return self._by_line[id(code)][1]
+@lru_cache(maxsize=64)
+def _loaded(code: CodeType) -> dict[int, list[tuple[str, bool, Position]]]:
+    """Return, by line, each name that a code object loads, with its position, and whether the position is its own."""
+    found: dict[int, list[tuple[str, bool, Position]]] = {}
+    known = positions(code)
+    for instruction in dis.get_instructions(code):
+        verb, _, what = instruction.opname.partition("_")
+        name = instruction.argval
+        plain = what in _NAMED
+        if verb != "LOAD" or not (plain or what in _ATTRIBUTES) or not isinstance(name, str):
+            continue
+        position = known[instruction.offset // 2]
+        if position[0] is not None and not name.startswith(("@", ".", "__")):  # pytest's, Python's own
+            found.setdefault(position[0], []).append((name, plain, position))
+    return found
 
 
 _NAMED = frozenset(("NAME", "GLOBAL", "FAST", "DEREF", "CLASSDEREF", "FAST_CHECK", "FAST_BORROW"))

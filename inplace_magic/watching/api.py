@@ -12,7 +12,7 @@ from inspect import CO_NEWLOCALS
 from types import FrameType, TracebackType
 from typing import Any
 
-from inplace_magic.errors import InplaceMagicError, OptionError
+from inplace_magic.errors import InplaceMagicError, OptionError, error_text
 from inplace_magic.language import N_, _
 from inplace_magic.record.options import DeliverOptions, ShowOptions, WatchOptions
 from inplace_magic.record.origin import Origin
@@ -115,7 +115,7 @@ class watch(Recording):
             InplaceMagicError: the watch was never started.
         """
         if made is None:
-            report = self._make_report(namespace, cells, error, last=True)
+            report = self.peek(namespace=namespace, cells=cells, error=error, last=True)
         else:
             self.leave()
             report = replace(made, trace=self._ended(made.trace))
@@ -151,9 +151,7 @@ class watch(Recording):
 
             self._origin = Block.at(frame)
         except Exception as fault:  # containment: without it no fix can be tried, and the block runs as it is
-            self._lost = (
-                f"inplace_magic failed while noting where the block begins ({type(fault).__name__}: {fault}). {ASK}"
-            )
+            self._lost = f"inplace_magic failed while noting where the block begins ({error_text(fault)}). {ASK}"
 
     def begin(self, frame: FrameType) -> None:
         """Begin the block, as ``with`` does; for a host such as a callback, which calls :meth:`end` later.
@@ -204,7 +202,7 @@ class watch(Recording):
         wanted = self._is_wanted()
         if self._session is not None and not wanted:
             self._windows = self._windows or Windows()
-            self._windows.close(self._make_report(self._names, None, None, last=True))
+            self._windows.close(self.peek(namespace=self._names, last=True))
             self._session = None
         elif self._session is None and wanted:
             self._open()
@@ -221,7 +219,7 @@ class watch(Recording):
         except InplaceMagicError:
             raise
         except Exception as fault:  # containment: a fault of ours must not keep the user's block from running
-            self._fault = f"{_NOT_BEGUN} ({type(fault).__name__}: {fault}). {ASK}"
+            self._fault = f"{_NOT_BEGUN} ({error_text(fault)}). {ASK}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -246,9 +244,8 @@ class watch(Recording):
             self.leave()
             self.report = Report(Trace(faults=(self._fault,)))
             return
-        report = self._report_of_all(
-            None if self._session is None else self._make_report(frame, None, error, last=True)
-        )
+        last = self.peek(namespace=frame, error=error, last=True) if self._session is not None else None
+        report = self._report_of_all(last)
         if self._lost is not None:
             report = replace(report, trace=replace(report.trace, faults=(*report.trace.faults, self._lost)))
         report = self.report = replace(report, origin=self._origin, name=self._name_in(frame))
@@ -268,7 +265,7 @@ def without_detours(error: BaseException) -> None:
 
             tracebacks.without_detours(error)
         if "inplace_magic.capture.paddle.probe" in sys.modules:
-            from inplace_magic.capture.paddle.tracebacks import without_stand_ins
+            from inplace_magic.capture.paddle.refusals import without_stand_ins
 
             without_stand_ins(error)
 

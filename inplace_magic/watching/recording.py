@@ -18,7 +18,7 @@ from typing import Any
 
 from inplace_magic.capture.sessions import Sessions
 from inplace_magic.capture.stepping_aside.subclasses import made_of_a_tensor
-from inplace_magic.errors import InplaceMagicError
+from inplace_magic.errors import InplaceMagicError, error_text
 from inplace_magic.language import _, listed, use_language
 from inplace_magic.record.blindness import GAVE_WAY, STEPPED_DOWN
 from inplace_magic.record.garbage import collection_paused
@@ -140,19 +140,10 @@ class Recording:
         namespace: Mapping[str, Any] | FrameType | None = None,
         cells: Mapping[str, int] | None = None,
         error: BaseException | None = None,
+        last: bool = False,
     ) -> Report:
-        """Take the probes off and report on the story so far; :meth:`start` continues it. Arguments and errors as
-        :meth:`stop`, with the frame that has the names instead of a namespace."""
-        return self._make_report(namespace, cells, error, last=False)
-
-    def _make_report(
-        self,
-        namespace: Mapping[str, Any] | FrameType | None,
-        cells: Mapping[str, int] | None,
-        error: BaseException | None,
-        *,
-        last: bool,
-    ) -> Report:
+        """Take the probes off and report on the story so far; :meth:`start` continues it, unless this report is the
+        `last`. Other arguments and errors as :meth:`stop`, also with the frame that has the names as namespace."""
         session = self._session
         if session is None:
             raise InplaceMagicError(_("This watch was never started."))
@@ -186,7 +177,7 @@ class Recording:
                 if last:
                     trace = self._ended(trace)
             except Exception as fault:  # containment: the block's own result or error must come through
-                trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({type(fault).__name__}: {fault}). {ASK}",))
+                trace = Trace(level=self.options.level, faults=(f"{_FAILED} ({error_text(fault)}). {ASK}",))
             with use_language(self.options.lang):
                 self.report = replace(analyze(trace), live=live)
         return self.report
@@ -202,7 +193,7 @@ class Recording:
         try:
             self._session.let_go()
         except Exception as fault:  # containment: the record is made, and stands
-            text = f"inplace_magic failed while letting go of a watch ({type(fault).__name__}: {fault}). {ASK}"
+            text = f"inplace_magic failed while letting go of a watch ({error_text(fault)}). {ASK}"
             return replace(trace, faults=(*trace.faults, text))
         return trace
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from builders import site, tensor, with_targets
 
-from inplace_magic.analysis.naming.rebindings import Rebinding
+from inplace_magic.analysis.naming.known import Rebinding
 from inplace_magic.analysis.story import Story
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.names import TensorName

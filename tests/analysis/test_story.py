@@ -161,29 +161,29 @@ def test_the_blocks_own_error_counts_where_no_call_raised_it() -> None:
 
 
 def test_without_any_backward_one_is_still_meant() -> None:
-    assert diamond().another_backward_is_meant(DIAMOND[3], 0, None)
+    assert diamond().another_backward_is_meant(DIAMOND[3], 0, is_parameter=False)
 
 
 def test_after_a_backward_that_left_a_node_out_none_is_meant_for_it() -> None:
     story = diamond(Backward(3, (3,)))
-    assert not story.another_backward_is_meant(DIAMOND[3], 2, None)
-    assert story.another_backward_is_meant(DIAMOND[3], 5, None)
+    assert not story.another_backward_is_meant(DIAMOND[3], 2, is_parameter=False)
+    assert story.another_backward_is_meant(DIAMOND[3], 5, is_parameter=False)
 
 
 def test_for_a_parameter_a_training_step_since_the_save_counts() -> None:
     story = diamond(Backward(3, (3,)))
-    assert not story.another_backward_is_meant(DIAMOND[3], 5, 2)
+    assert not story.another_backward_is_meant(replace(DIAMOND[3], call=2), 5, is_parameter=True)
 
 
 def test_after_a_retained_graph_only_a_result_not_used_yet_is_meant() -> None:
     used = diamond(Backward(0, (5,)))
-    assert not used.another_backward_is_meant(DIAMOND[2], 1, None)
+    assert not used.another_backward_is_meant(DIAMOND[2], 1, is_parameter=False)
     other = diamond(Backward(0, (4,)), nodes=(*DIAMOND[:4], replace(DIAMOND[4], call=0)))
-    assert other.another_backward_is_meant(DIAMOND[2], 1, None)
+    assert other.another_backward_is_meant(DIAMOND[2], 1, is_parameter=False)
     of_gradients = diamond(Backward(0, (4,)))  # a node that no call made: a backward made it, for ``.grad``
-    assert not of_gradients.another_backward_is_meant(DIAMOND[2], 1, None)
+    assert not of_gradients.another_backward_is_meant(DIAMOND[2], 1, is_parameter=False)
     gone = tuple(replace(node, ended=1) if node.node == 5 else node for node in DIAMOND)
-    assert not diamond(Backward(0, (4,)), nodes=gone).another_backward_is_meant(DIAMOND[2], 1, None)
+    assert not diamond(Backward(0, (4,)), nodes=gone).another_backward_is_meant(DIAMOND[2], 1, is_parameter=False)
 
 
 def test_a_live_number_computed_by_way_of_a_node_is_seen() -> None:

@@ -16,7 +16,7 @@ from inplace_magic.capture.torch import describe
 def record_of(tensor: torch.Tensor) -> StorageRecord:
     untyped = tensor.untyped_storage()
     record = StorageRecord(untyped)
-    record.serial, record.nbytes, record.device = 1, untyped.nbytes(), untyped.device
+    record.serial, record.nbytes, record.device, record.foreign = 1, untyped.nbytes(), untyped.device, True
     return record
 
 
@@ -118,6 +118,18 @@ def test_memory_handed_out_by_numpy_is_looked_at_from_then_on() -> None:
         x.mul(1)
     (foreign,) = trace_of(watch).foreign
     assert foreign.storage == call_of(watch, "Tensor.numpy").inputs[0].storage
+
+
+@pytest.mark.parametrize(("factor", "filled", "again"), [(2, False, True), (1, False, False), (2, True, False)])
+def test_a_row_of_an_array_is_known_again_by_what_was_left_in_it(factor: int, filled: bool, again: bool) -> None:
+    array = np.arange(2_000, dtype=np.float32).reshape(2, 1_000)
+    with inplace_magic.watch() as watch:
+        torch.from_numpy(array[0]).mul_(factor)
+        if filled:
+            array[0] = 7
+        torch.from_numpy(array[0]).sum()
+    first, second = (storage for storage in trace_of(watch).storages if storage.foreign)
+    assert second.follows == (first.storage if again else None)
 
 
 def test_of_two_lines_that_may_have_written_none_is_blamed() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -38,29 +38,23 @@ def entries_read(trace: Trace, blocks: Sequence[Block], *, of_ops: bool) -> list
             able = [key for key, spare in beyond.items() if (key[0], key[2]) == (call, device) and spare >= size]
         if len(able) == 1:
             found[able[0]] = size
-    return _apart(rows, found)
+    return list(_apart(rows, found))
 
 
-def _apart(rows: dict[Key, Entry], workspaces: dict[Key, int]) -> list[Entry]:
-    """Return the rows, and behind its own the bytes of each workspace as a row more."""
-    found = []
+def _apart(rows: dict[Key, Entry], workspaces: dict[Key, int]) -> Iterator[Entry]:
+    """Yield the rows, and behind its own the bytes of each workspace as a row more."""
     for key, row in rows.items():
         size = min(workspaces.get(key, 0), row.allocated_bytes)
-        found.append(replace(row, allocated_bytes=row.allocated_bytes - size))
+        yield replace(row, allocated_bytes=row.allocated_bytes - size)
         if size:
-            found.append(
-                replace(row, allocated_bytes=size, freed_bytes=0, made=(), retained_bytes=size, workspace=True)
-            )
-    return found
+            yield replace(row, allocated_bytes=size, freed_bytes=0, made=(), retained_bytes=size, workspace=True)
 
 
 def _rows(readings: Iterable[MemoryReading], blocks: Iterable[Block], *, of_ops: bool) -> dict[Key, Entry]:
     """Several pairs of readings of one step are summed."""
-    steps: dict[Key, list[Entry]] = {}
-    for device, ordered in grouped_by(attrgetter("device"), readings).items():
-        for first, then in pairwise(ordered):
-            key = (first.call, first.op if of_ops else None, device)
-            steps.setdefault(key, []).append(_between(first, then, key))
+    pairs = (pair for ordered in grouped_by(attrgetter("device"), readings).values() for pair in pairwise(ordered))
+    keyed = (((first.call, first.op if of_ops else None, first.device), first, then) for first, then in pairs)
+    steps = grouped((key, _between(first, then, key)) for key, first, then in keyed)
     new = (block for block in blocks if not block.older)
     made = grouped(((block.born, block.born_op if of_ops else None, block.device), block) for block in new)
     rows = {key: _summed(parts, made.get(key, [])) for key, parts in steps.items()}
@@ -113,13 +107,12 @@ def _peak_between(first: MemoryReading, then: MemoryReading, allocated: int, fre
     return (min(then.peak_bytes, bound) if then.peak_bytes == first.peak_bytes else bound), False
 
 
-def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, int]]:
-    """(call, device, bytes) of memory that was asked for in a call, that no tensor in sight holds, and that stays.
+def _workspaces(trace: Trace, blocks: Sequence[Block]) -> Iterator[tuple[int, str, int]]:
+    """Yield (call, device, bytes) of memory that a call asked for, that no tensor in sight holds, and that stays.
 
     Of each call its first reading counts. Where operators are seen, that is the one before its first operator: nothing
     had come or gone since the call began, so the two are one reading (:meth:`.MemoryMeter.read`)."""
     inner = {call.index for call in trace.calls if call.parent is not None}
-    found = []
     for device, readings in grouped_by(attrgetter("device"), trace.readings).items():
         held = _held(block for block in blocks if block.device == device)
         unexplained: list[tuple[int | None, int]] = []
@@ -140,8 +133,7 @@ def _workspaces(trace: Trace, blocks: Sequence[Block]) -> list[tuple[int, str, i
         lowest = [*accumulate((nbytes for _call, nbytes in reversed(unexplained)), min)][::-1]  # from each on
         for (call, _), before, after in zip(unexplained, lowest, lowest[1:], strict=False):
             if call is not None and after > before:
-                found.append((call, device, after - before))
-    return found
+                yield call, device, after - before
 
 
 def _held(blocks: Iterable[Block]) -> Callable[[int], int]:

@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from inplace_magic.record.filled import filled
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.memory import Storage
 from inplace_magic.record.trace import Trace
 
@@ -157,26 +159,13 @@ def entries_of(trace: Trace, blocks: Sequence[Block], *, of_ops: bool) -> list[E
 
 def _ops_before(trace: Trace) -> dict[int, int]:
     """For each call, the last operator of it or of any call before it."""
-    last_of_call: dict[int, int] = {}
-    for position, op in enumerate(trace.ops):
-        if op.call is not None:
-            last_of_call[op.call] = position
-    found: dict[int, int] = {}
-    latest = BEFORE
-    for call in trace.calls:
-        latest = max(latest, last_of_call.get(call.index, BEFORE))
-        found[call.index] = latest
-    return found
+    last_of_call = {op.call: position for position, op in enumerate(trace.ops)}
+    latest = accumulate((last_of_call.get(call.index, BEFORE) for call in trace.calls), max)
+    return dict(zip((call.index for call in trace.calls), latest, strict=True))
 
 
 def with_peaks_inside(rows: Iterable[Entry], ops: Iterable[Entry]) -> list[Entry]:
     """Return the calls' entries with the peaks that their operators reached."""
-    peaks: dict[tuple[int | None, str], int] = {}
-    for entry in ops:
-        key = (entry.call, entry.device)
-        peaks[key] = max(peaks.get(key, 0), entry.peak_bytes)
-    found = []
-    for row in rows:
-        peak = peaks.get((row.call, row.device))
-        found.append(replace(row, peak_bytes=peak, exact_peak=True) if peak is not None else row)
-    return found
+    inside = grouped(((entry.call, entry.device), entry.peak_bytes) for entry in ops)
+    peaks = ((row, max(inside.get((row.call, row.device), ()), default=None)) for row in rows)
+    return [row if peak is None else replace(row, peak_bytes=peak, exact_peak=True) for row, peak in peaks]

@@ -75,13 +75,9 @@ class Ledger:
     def before(self) -> dict[str, int]:
         """Bytes alive when the watch began, by device. Of devices whose allocator was not asked, those are counted that
         the watch met."""
-        live: dict[str, int] = {}
-        for block in self.blocks:
-            if block.older:
-                live[block.device] = live.get(block.device, 0) + block.nbytes
-        for reading in reversed(self.trace.readings):
-            live[reading.device] = reading.allocated_bytes
-        return live
+        older = grouped((block.device, block.nbytes) for block in self.blocks if block.older)
+        live = {device: sum(sizes) for device, sizes in older.items()}
+        return live | {reading.device: reading.allocated_bytes for reading in reversed(self.trace.readings)}
 
     @cached_property
     def _apart(self) -> tuple[list[Block], list[Block]]:
@@ -127,14 +123,9 @@ class Ledger:
     @cached_property
     def peaks(self) -> tuple[Peak, ...]:
         """The peak of each device; the first moment of it where it was reached several times."""
-        best: dict[str, Entry] = {}
-        for entry in self.ops or self.calls:
-            if entry.device not in best or entry.peak_bytes > best[entry.device].peak_bytes:
-                best[entry.device] = entry
-        return tuple(
-            Peak(device, entry.peak_bytes, entry.call, entry.op, self._alive_at(entry))
-            for device, entry in best.items()
-        )
+        entries = grouped((entry.device, entry) for entry in self.ops or self.calls)
+        highest = [(device, max(known, key=attrgetter("peak_bytes"))) for device, known in entries.items()]
+        return tuple(Peak(device, at.peak_bytes, at.call, at.op, self._alive_at(at)) for device, at in highest)
 
     @property
     def most_alive(self) -> int:

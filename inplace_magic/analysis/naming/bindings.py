@@ -85,12 +85,8 @@ class Bindings:
                 namespace[tensor] = kept[0]  # of several names that it still has, the one that it was given first
         met = chain.from_iterable([group for call in trace.calls for group in (call.inputs, call.outputs)])
         by_storage = grouped(place for place in dict.fromkeys(map(_PLACE, met)) if place[0] is not None)
-        made = {
-            output.tensor: (call, site)
-            for call in reversed(trace.calls)
-            if (site := call.callsite) is not None
-            for output in call.outputs
-        }
+        placed = ((call, call.callsite) for call in reversed(trace.calls) if call.callsite is not None)
+        made = {output.tensor: (call, site) for call, site in placed for output in call.outputs}
         made_at = {tensor: site for tensor, (_call, site) in made.items()}
         activations = frozenset([t for t, (call, _site) in made.items() if call.modules and call.kind == "ordinary"])
         items = [call.callsite for call in trace.calls if "gives item" in call.traits]
@@ -146,11 +142,8 @@ class Bindings:
     def _name_of_memory(self, call: CallEvent, tensor: int) -> str | None:
         """For a view that torch made on the way (for a backward hook), the name of the tensor that it is a view of."""
         storage = next((m.storage for m in (*call.inputs, *call.mutated) if m.tensor == tensor), None)
-        for other in self.by_storage.get(storage, ()) if storage is not None else ():
-            name = self.name(other)
-            if name is not None:
-                return name
-        return None
+        names = map(self.name, self.by_storage.get(storage, ()) if storage is not None else ())
+        return next((name for name in names if name is not None), None)
 
     def written_path(self, call: CallEvent, tensor: int) -> str | None:
         """Return the same as text: ``self.memory``; None where the line has no variable for what it wrote."""
@@ -233,11 +226,7 @@ class Bindings:
         if tensor in self._ever_bound(place.function, path):
             return True  # what an earlier pass of a loop made there
         made = self.made_at.get(tensor)
-        while made is not None:
-            if _is_one_expression(made, place):
-                return False
-            made = made.caller
-        return True
+        return made is None or not any(_is_one_expression(each, place) for each in made.chain)
 
     @remembered
     def _ever_bound(self, function: str, name: str) -> frozenset[int]:
@@ -270,13 +259,10 @@ class Bindings:
         return self._owner_name(path, argument, site.caller, tensor)
 
 
-def _says(site: Callsite | None, attribute: str) -> bool:
+def _says(site: Callsite, attribute: str) -> bool:
     """True if a line, or one that led to it, says an attribute."""
-    while site is not None:
-        if re.search(rf"\.{re.escape(attribute)}\b", site.statement or site.text):
-            return True
-        site = site.caller
-    return False
+    said = re.compile(rf"\.{re.escape(attribute)}\b")
+    return any(said.search(place.statement or place.text) for place in site.chain)
 
 
 def _is_one_expression(one: Callsite, other: Callsite) -> bool:

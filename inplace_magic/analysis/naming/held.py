@@ -29,25 +29,16 @@ def bindings_of(trace: Trace) -> Iterator[Binding]:
         if site is None or site.targets is None or not call.outputs:
             continue
         following = calls[position + 1] if position + 1 < len(calls) else None
-        if not site.direct and (expressions.makes_an_object(site.expression) or _goes_on(site, following)):
+        goes_on = following is not None and following.callsite == site
+        if not site.direct and (goes_on or expressions.makes_an_object(site.expression)):
             continue
         if _is_copied(site, following):
             continue
-        if len(site.targets) == 1:
-            pairs = [(site.targets[0], call.outputs[0].tensor)] if len(call.outputs) == 1 else []
-        else:
-            pairs = [(path, output.tensor) for path, output in zip(site.targets, call.outputs, strict=False)]
-        for path, tensor in pairs:
+        is_one_for_several = len(site.targets) == 1 < len(call.outputs)
+        for path, output in zip(site.targets, () if is_one_for_several else call.outputs, strict=False):
             if path is not None:
-                yield _binding(tensor, call.index, path, _how(path), site)
-
-
-def _how(path: str) -> How:
-    return "returned" if path == "return" else "stored" if is_some_entry(path) else "assigned"
-
-
-def _goes_on(site: Callsite, following: CallEvent | None) -> bool:
-    return following is not None and following.callsite == site
+                how: How = "returned" if path == "return" else "stored" if is_some_entry(path) else "assigned"
+                yield _binding(output.tensor, call.index, path, how, site)
 
 
 def _is_copied(site: Callsite, following: CallEvent | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from inplace_magic.analysis.tree.module_names import Room, steps_of
@@ -64,12 +65,8 @@ def module_path(branch: Branch) -> str:
     if branch.step.path:
         return branch.step.path
     names = [steps_of(name)[:-1] for call in branch.calls for name in call.parameters if "." in name]
-    path: list[str] = []
-    for parts in zip(*names, strict=False):
-        if len(set(parts)) > 1:
-            break
-        path.append(parts[0])
-    return "".join(path).removeprefix(".")
+    common = takewhile(lambda parts: len(set(parts)) == 1, zip(*names, strict=False))
+    return "".join(parts[0] for parts in common).removeprefix(".")
 
 
 def passes_of(parts: Sequence[Branch]) -> int:
@@ -79,11 +76,8 @@ def passes_of(parts: Sequence[Branch]) -> int:
 
 def are_layers(branch: Branch) -> bool:
     """Passes of one list of modules, such as the blocks of an encoder, and not of the same layer again."""
-    return (
-        branch.kind == "loop"
-        and bool(branch.step.path)
-        and module_path(branch.parts[0]) != module_path(branch.parts[-1])
-    )
+    of_modules = branch.kind == "loop" and bool(branch.step.path)
+    return of_modules and module_path(branch.parts[0]) != module_path(branch.parts[-1])
 
 
 Grown = list[tuple[Room | None, Branch]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -11,20 +11,20 @@ from inplace_magic.analysis.tree.branches import Branch, Placed, Step, branch_of
 from inplace_magic.analysis.tree.module_names import Room
 
 
+@dataclass(slots=True)
 class Level:
     """The parts of a group, or of the current pass of a loop, while they are being found."""
 
-    def __init__(self) -> None:
-        self.parts: list[Branch] = []
-        self.seen: dict[Step, int] = {}
-        self.passes: list[tuple[Branch, ...]] = []
-        """The passes before this one; none at the level of the group itself."""
-        self.body: set[Step] = set()
-        self.last: Step | None = None
-        self.end: Step | None = None
-        """The last step of the first pass."""
-        self.alike = False
-        """Whether it is a loop only if all passes are alike."""
+    passes: list[tuple[Branch, ...]] = field(default_factory=list)
+    """The passes before this one; none at the level of the group itself."""
+    body: set[Step] = field(default_factory=set)
+    end: Step | None = None
+    """The last step of the first pass."""
+    alike: bool = False
+    """Whether it is a loop only if all passes are alike."""
+    parts: list[Branch] = field(default_factory=list)
+    seen: dict[Step, int] = field(default_factory=dict)
+    last: Step | None = None
 
     def add(self, step: Step, branch: Branch) -> None:
         """Adds a part."""
@@ -61,11 +61,8 @@ def add_part(levels: list[Level], step: Step, branch: Branch, repeats: Literal["
         level.parts, level.seen = [], {}
         level.end = level.end or level.last
     else:
-        inner = Level()
-        inner.alike = repeats == "alike"
-        inner.passes.append(tuple(level.parts[start:]))
-        inner.end = level.last
-        inner.body = {known for known, position in level.seen.items() if position >= start}
+        body = {known for known, position in level.seen.items() if position >= start}
+        inner = Level([tuple(level.parts[start:])], body, level.last, repeats == "alike")
         del level.parts[start:]
         level.seen = {step: position for step, position in level.seen.items() if position < start}
         levels.append(inner)
@@ -141,14 +138,10 @@ def in_rows(found: Iterable[tuple[Room | None, Branch]]) -> list[tuple[Room | No
 
 def _follows(row: list[tuple[Room | None, Branch]], room: Room | None, branch: Branch) -> bool:
     before, last = row[-1]
-    return (
-        room is not None
-        and before is not None
-        and bool(room.row)
-        and (room.row, room.cls) == (before.row, before.cls)
-        and "call" not in (branch.kind, last.kind)
-        and all(each is not None and each.path != room.path for each, _ in row)
-    )
+    if room is None or before is None or not room.row or "call" in (branch.kind, last.kind):
+        return False
+    is_another = all(each is not None and each.path != room.path for each, _ in row)
+    return is_another and (room.row, room.cls) == (before.row, before.cls)
 
 
 def _loop(row: list[tuple[Room | None, Branch]]) -> tuple[Room | None, Branch]:

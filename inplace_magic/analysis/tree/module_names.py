@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from inplace_magic.analysis.remembered import remembered
 from inplace_magic.record.autograd import AutogradNode
@@ -49,13 +50,10 @@ class ModuleNames:
 
     def running(self, call: CallEvent) -> tuple[Room | None, ...]:
         """For each of ``call.modules``: which one it was, as far as the call's own inputs tell; empty if nothing is."""
-        best: tuple[Room | None, ...] = ()
         if not call.modules or not self._modules:
-            return best
-        for facts in call.inputs:
-            if facts.tensor in self._names:
-                best = max(best, self._around(facts.tensor, call.modules), key=_told)
-        return best
+            return ()
+        named = (facts.tensor for facts in call.inputs if facts.tensor in self._names)
+        return max((self._around(tensor, call.modules) for tensor in named), key=_told, default=())
 
     @remembered
     def _around(self, tensor: int, classes: tuple[str, ...]) -> tuple[Room | None, ...]:
@@ -75,12 +73,7 @@ class ModuleNames:
 
     def _owners(self, name: str) -> list[ModuleName]:
         """Return the modules around a tensor, the outermost first."""
-        path, found = "", []
-        for step in steps_of(name):
-            path += step
-            if path in self._modules:
-                found.append(self._modules[path])
-        return found
+        return [self._modules[path] for path in accumulate(steps_of(name)) if path in self._modules]
 
     def _room(self, module: ModuleName) -> Room:
         around = self._modules.get("".join(steps_of(module.path)[:-1]))

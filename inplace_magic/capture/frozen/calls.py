@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from inplace_magic.capture.log import COUNTS, EACH, FACTS, HEAD, SITE, Log, RawCall, mutations_of
@@ -15,30 +16,22 @@ from inplace_magic.record.refusal import Refusal
 _call_event, _metadata, _mutation = filled(CallEvent), filled(TensorMetadata), filled(Mutation)
 
 
+@dataclass(eq=False)
 class Freezer:
-    """Makes each observation readable once, however many calls refer to it.
+    """Makes each observation readable once, however many calls refer to it."""
 
-    Args:
-        modules: classes of the modules around each place.
-        within: the library's expression of a writing call, by place and name.
-        refusal_of: what the framework refused by an error of that text.
-        numbers: the elements of a tensor, by what was kept of its values and by the tensor afterwards.
-    """
-
-    def __init__(
-        self,
-        log: Log,
-        sites: list[Callsite],
-        modules: list[tuple[str, ...]],
-        within: Mapping[tuple[int, str], str],
-        refusal_of: Callable[[str], Refusal | None],
-        numbers: Callable[[Any, Any], tuple[Number, ...] | None],
-    ) -> None:
-        self._sites, self._modules, self._within = sites, modules, within
-        self._refusal_of, self._numbers = refusal_of, numbers
-        self._dropped, self._uncertain, self._repeats = log.dropped, log.uncertain, log.repeats
-        self._made: dict[int, TensorMetadata] = {}
-        """By ``id`` of the observation."""
+    log: Log
+    sites: list[Callsite]
+    modules: list[tuple[str, ...]]
+    """Classes of the modules around each place."""
+    within: Mapping[tuple[int, str], str]
+    """The library's expression of a writing call, by place and name."""
+    refusal_of: Callable[[str], Refusal | None]
+    """What the framework refused by an error of that text."""
+    numbers: Callable[[Any, Any], tuple[Number, ...] | None]
+    """The elements of a tensor, by what was kept of its values and by the tensor afterwards."""
+    _made: dict[int, TensorMetadata] = field(default_factory=dict)
+    """By ``id`` of the observation."""
 
     def calls(self, raws: list[RawCall], giving: set[int | None]) -> list[CallEvent]:
         """Some calls; adds the numbers of the places that gave a memory to other libraries."""
@@ -67,26 +60,26 @@ class Freezer:
             number,
             facts.name,
             kind,
-            None if site is None else self._sites[site],
+            None if site is None else self.sites[site],
             (*map(observed, raw[HEAD:end]),),
             (*map(observed, raw[end : end + outputs]),),
             tuple([self._mutation(number, *pair) for pair in zip(after, written, strict=True)]) if written else (),
             error,
-            None if error is None else self._refusal_of(error),
+            None if error is None else self.refusal_of(error),
             parent,
             grad_enabled,
             after,
             sequence,
-            () if site is None else self._modules[site],
-            "" if site is None or not written else self._within.get((site, facts.name), ""),
+            () if site is None else self.modules[site],
+            "" if site is None or not written else self.within.get((site, facts.name), ""),
             facts.traits,
-            1 + self._repeats.get(number, 0),
+            1 + self.log.repeats.get(number, 0),
         )
 
     def _mutation(self, call: int, after: TensorMetadata, written: Any) -> Mutation:
         seen, before, old, new, region = written
-        old, new = [None if values is None else self._numbers(values, seen) for values in (old, new)]
-        dropped, certain = self._dropped.get(call), call not in self._uncertain
+        old, new = [None if values is None else self.numbers(values, seen) for values in (old, new)]
+        dropped, certain = self.log.dropped.get(call), call not in self.log.uncertain
         return _mutation(
             *(after.tensor, before, after.version, after.storage, after.counter, old, new, region, dropped, certain)
         )

@@ -114,7 +114,7 @@ def _storages(identity: IdentityMap, nodes: Iterable[NodeRecord]) -> Iterator[tu
     memory is unknown, and it counts as alive."""
     kept = {id(saved.storage) for node in nodes for saved in node.saved}
     for r in identity.storages:
-        yield r.serial, r.nbytes, r.device, r.born, None if id(r) in kept else r.ended, None, None, False, ()
+        yield r.serial, r.nbytes, r.device, r.born, None if id(r) in kept else r.ended, None, None, False, None, ()
 
 
 def _not_known(recorder: Recorder, options: WatchOptions) -> Iterator[str]:

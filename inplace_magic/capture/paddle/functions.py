@@ -1,14 +1,19 @@
-"""What is known of an operation before it is called: its name for a reader, and what it does to which argument."""
+"""What is known of an operation before it is called: its name for a reader, and what it does to which argument. And a
+call of it, while it runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import paddle
 import paddle.nn.functional as F
 
+from inplace_magic.capture.paddle.identity import Observation, TensorRecord
 from inplace_magic.capture.paddle.saves import AS_IT_LIES, SAVES, Entry
 from inplace_magic.capture.paddle.traits import traits_of
+from inplace_magic.record.autograd import Backward
 from inplace_magic.record.traits import Trait
 
 METADATA_ONLY = frozenset(("reshape_", "unsqueeze_", "squeeze_", "flatten_", "transpose_", "t_", "data ="))
@@ -96,3 +101,33 @@ def _display_name(operation: str, owner: str) -> str:
         if hasattr(holder, operation):
             return f"{place}.{operation}"
     return f"paddle._C_ops.{operation}"
+
+
+@dataclass(init=False, eq=False, repr=False, slots=True)
+class Call:
+    """One call; `tensors`, `targets` and `arguments` only while it runs."""
+
+    arguments: tuple[Any, ...]
+    backward: Backward
+    """Of a run of the engine: what it was asked for."""
+    before: list[Observation]
+    facts: OpFacts
+    gradients: dict[TensorRecord, int | None]
+    """Of a run of the engine: by leaf, the address of its gradient when it began; None where it had none."""
+    grad_enabled: bool
+    index: int
+    mutations: list[Any]
+    """Of each write the entries of :data:`.capture.log.EACH`."""
+    old: bytes | None
+    """What the first input held, where the call announces to write it and it is small."""
+    outputs: list[Observation]
+    parent: int | None
+    reached: set[int]
+    """Of a run of the engine: numbers of the nodes to which it comes."""
+    sequence: int
+    site: int | None
+    targets: Sequence[Any]
+    """What it announces to write."""
+    tensors: Sequence[Any]
+    unmoved: Sequence[Any]
+    """What it writes without moving a version."""

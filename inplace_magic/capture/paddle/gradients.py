@@ -12,7 +12,7 @@ from typing import Any
 
 from inplace_magic.capture.log import Log
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call
+from inplace_magic.capture.paddle.functions import Call
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.paddle.nodes import NodeMap
 from inplace_magic.record.autograd import AddedTo, Backward

@@ -12,8 +12,7 @@ from typing import Any
 
 from inplace_magic.capture.log import EACH
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call
-from inplace_magic.capture.paddle.functions import OpFacts
+from inplace_magic.capture.paddle.functions import Call, OpFacts
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord, TensorRecord
 from inplace_magic.capture.paddle.saves import SAVES, kept_in
 from inplace_magic.capture.paddle.traits import LEAF_SINK, operation_of

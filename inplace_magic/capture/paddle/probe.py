@@ -14,8 +14,8 @@ from typing import Any
 import paddle
 
 from inplace_magic.capture.paddle.recorder import Recorder
+from inplace_magic.capture.paddle.refusals import without_our_lines
 from inplace_magic.capture.paddle.spots import Spot
-from inplace_magic.capture.paddle.tracebacks import without_our_lines
 
 _is_eager: Callable[[], bool] = paddle.in_dynamic_mode
 _this_thread: Callable[[], int] = threading.get_ident

@@ -53,9 +53,7 @@ def _is_part_of_the_call(file: str) -> bool:
     if file.startswith("<decorator-gen-") or file.endswith(_DECORATOR):
         return True  # what the `decorator` package makes of Paddle's decorated functions
     path = os.path.abspath(file)
-    if path == _PROBE:
-        return True
-    return path.startswith(_OF_CALLS) or os.path.dirname(path) + os.sep == _FOLDER
+    return path == _PROBE or path.startswith(_OF_CALLS) or os.path.dirname(path) + os.sep == _FOLDER
 
 
 PADDLE_FRAMES = FrameworkFrames(

@@ -18,8 +18,7 @@ from inplace_magic.capture.log import Log
 from inplace_magic.capture.naming.holdings import Holdings
 from inplace_magic.capture.naming.passing_names import PassingNames
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call
-from inplace_magic.capture.paddle.functions import OpFacts, in_positions
+from inplace_magic.capture.paddle.functions import Call, OpFacts, in_positions
 from inplace_magic.capture.paddle.gradients import Gradients
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation
 from inplace_magic.capture.paddle.looking import Looks

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from types import BuiltinFunctionType
 from typing import Any, NamedTuple
 
@@ -71,20 +71,23 @@ NOTHING = Wardrobe((), {}, ())
 
 _imported: list[str] = []
 """The modules that were there when spots were last asked for: mostly the same, which is seen at once."""
-_known: tuple[int, tuple[Spot, ...]] | None = None
+_modules = 0
+"""How many of them were Paddle's."""
 _last: tuple[tuple[Spot, ...], Wardrobe] | None = None
 
 
 def spots() -> tuple[Spot, ...]:
     """Return all of them; looked for anew when Paddle has imported more of itself."""
-    global _imported, _known
+    global _imported, _modules
     imported = list(sys.modules)
-    if _known is None or imported != _imported:
-        modules = sum(name.startswith("paddle") for name in imported)
-        if _known is None or _known[0] != modules:
-            _known = modules, (*_functions(), *_methods())
-        _imported = imported
-    return _known[1]
+    if imported != _imported:
+        _imported, _modules = imported, sum(name.startswith("paddle") for name in imported)
+    return _found(_modules)
+
+
+@lru_cache(maxsize=1)
+def _found(_modules: int, /) -> tuple[Spot, ...]:
+    return (*_functions(), *_methods())
 
 
 def wardrobe_of(found: tuple[Spot, ...]) -> Wardrobe:

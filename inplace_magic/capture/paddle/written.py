@@ -8,7 +8,7 @@ from typing import Any
 from inplace_magic.capture.elements.dropped import MOST, Reader, by_item, converted
 from inplace_magic.capture.elements.regions import basic_index_region
 from inplace_magic.capture.paddle import describe
-from inplace_magic.capture.paddle.calls import Call
+from inplace_magic.capture.paddle.functions import Call
 from inplace_magic.capture.paddle.identity import IdentityMap, Observation, StorageRecord
 from inplace_magic.record.events import Dropped, Number
 

@@ -23,7 +23,9 @@ PLAIN = 2
 """The version of ``marshal`` that does not look for objects that occur twice: here there are numbers, which do not."""
 
 
-STORAGE = attrgetter("serial", "nbytes", "device", "born", "ended", "born_op", "ended_op", "foreign", "resizes")
+STORAGE = attrgetter(
+    "serial", "nbytes", "device", "born", "ended", "born_op", "ended_op", "foreign", "follows", "resizes"
+)
 """What is kept of a storage, as a row."""
 _NODE = attrgetter("serial", "name", "sequence", "next", "call", "variable", "ended", "changed")
 

@@ -37,7 +37,7 @@ def bracketed(function: Any, begin: Callable[[], Any], end: Callable[[], Any]) -
     if code is None:
         return None
     cells = {_BEGIN: CellType(begin), _END: CellType(end)}
-    return _copy(function, code, tuple(cells[name] for name in code.co_freevars))
+    return copy_of(function, code, function.__globals__, tuple(cells[name] for name in code.co_freevars))
 
 
 def _around(wrapper: FunctionType, wrapped: Any, inner: FunctionType) -> FunctionType | None:
@@ -46,7 +46,7 @@ def _around(wrapper: FunctionType, wrapped: Any, inner: FunctionType) -> Functio
     if True not in holding:
         return None
     closure = [CellType(inner) if holds else cell for cell, holds in zip(cells, holding, strict=True)]
-    return _copy(wrapper, wrapper.__code__, tuple(closure))
+    return copy_of(wrapper, wrapper.__code__, wrapper.__globals__, tuple(closure))
 
 
 def _holds(cell: CellType, value: Any) -> bool:
@@ -56,8 +56,11 @@ def _holds(cell: CellType, value: Any) -> bool:
         return False
 
 
-def _copy(function: FunctionType, code: CodeType, closure: tuple[CellType, ...]) -> FunctionType:
-    copy = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+def copy_of(
+    function: FunctionType, code: CodeType, scope: dict[str, Any], closure: tuple[CellType, ...] | None
+) -> FunctionType:
+    """Return a function that is the same but for its code, its globals and its closure."""
+    copy = FunctionType(code, scope, function.__name__, function.__defaults__, closure)
     for name in ("__kwdefaults__", "__doc__", "__qualname__", "__module__", "__annotations__"):
         setattr(copy, name, getattr(function, name))
     copy.__dict__.update(function.__dict__)

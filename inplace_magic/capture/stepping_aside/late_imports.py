@@ -59,10 +59,6 @@ class _Telling:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
 
-    def create_module(self, spec: ModuleSpec) -> Any:
-        """As the other loader does."""
-        return self._loader.create_module(spec)
-
     def exec_module(self, module: Any) -> None:
         """As the other loader does."""
         self._spec.loader = module.__loader__ = self._loader

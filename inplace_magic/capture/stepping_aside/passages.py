@@ -157,17 +157,14 @@ def _compiled_begins() -> Callable[[], Any]:
     if frame is None or aside is None or getattr(frame.f_globals.get("_stance"), "stance", "") == "force_eager":
         return _nothing
     begun = aside.begin(id(frame), COMPILED, frame, *_arguments(frame))
-    if not begun or _ends_by_name(frame):
+    ends_by_name = "prior" in frame.f_code.co_varnames and "_maybe_set_eval_frame" in frame.f_code.co_names
+    if not begun or ends_by_name:
         return _nothing
     return functools.partial(aside.end, id(frame))
 
 
 def _nothing() -> None:
     pass
-
-
-def _ends_by_name(frame: FrameType) -> bool:
-    return "prior" in frame.f_code.co_varnames and "_maybe_set_eval_frame" in frame.f_code.co_names
 
 
 def end_of_compiled(original: Any) -> Any:

@@ -64,18 +64,11 @@ class Absence:
         """Puts them back where they were; may be called again when it was interrupted."""
         dispatch = _stacks()[1]
         for stack, before in zip(_stacks(), self._before, strict=True):
-            now = stack.modes()
-            wanted = list(now) if self._gone else list(before)
+            wanted = stack.modes() if self._gone else list(before)
             for place, mode in enumerate(before):
                 if _among(mode, self._ours) and not _among(mode, wanted):
                     wanted.insert(min(place, len(wanted)), mode)
-            same = 0
-            while same < min(len(now), len(wanted)) and now[same] is wanted[same]:
-                same += 1
-            for _ in now[same:]:
-                stack.pop()
-            for mode in wanted[same:]:
-                stack.push(mode)
+            _set_stack(stack, wanted)
         if _some(dispatch.modes(), self._ours):
             set_dispatch_flags([now or then for now, then in zip(dispatch_flags(), self._flags, strict=True)])
 
@@ -111,15 +104,20 @@ def take_off(ours: list[Any]) -> None:
     functions, dispatch = _stacks()
     was_on = _some(dispatch.modes(), ours)
     for stack in (functions, dispatch):
-        kept = []
-        while _some(stack.modes(), ours):
-            mode = stack.pop()
-            if not _among(mode, ours):
-                kept.append(mode)
-        for mode in reversed(kept):
-            stack.push(mode)
+        _set_stack(stack, [mode for mode in stack.modes() if not _among(mode, ours)])
     if was_on:
         _forget_flags(ours, dispatch.modes())
+
+
+def _set_stack(stack: _Stack, wanted: list[Any]) -> None:
+    """Makes a stack hold these modes, and leaves those that are in place at its bottom where they are."""
+    now, same = stack.modes(), 0
+    while same < min(len(now), len(wanted)) and now[same] is wanted[same]:
+        same += 1
+    for _ in now[same:]:
+        stack.pop()
+    for mode in wanted[same:]:
+        stack.push(mode)
 
 
 def _forget_flags(ours: list[Any], left: list[Any]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from inplace_magic.capture.records import SWAPPED, Reference, TensorRecord
+from inplace_magic.capture.stepping_aside.bracketed import copy_of
 
 
 class _WithoutOurs:
@@ -52,16 +53,9 @@ class _Substitution:
         own = getattr(torch.utils, "swap_tensors", None)
         if self._ours is not None or not isinstance(own, FunctionType) or "weakref" not in own.__code__.co_names:
             return
-        ours = FunctionType(
-            own.__code__,
-            {**own.__globals__, "weakref": _WithoutOurs()},
-            own.__name__,
-            own.__defaults__,
-            own.__closure__,
-        )
-        ours.__kwdefaults__, ours.__doc__, ours.__module__ = own.__kwdefaults__, own.__doc__, own.__module__
-        self._own, self._ours = own, ours
-        torch.utils.swap_tensors = ours
+        scope = {**own.__globals__, "weakref": _WithoutOurs()}
+        self._own, self._ours = own, copy_of(own, own.__code__, scope, own.__closure__)
+        torch.utils.swap_tensors = self._ours
 
     def end(self, watch: object) -> None:
         """It ends, the last one puts the function back; a second time changes nothing. What somebody else has put there

@@ -89,12 +89,10 @@ def _comes_along(story: Story, call: CallEvent, mutation: Mutation) -> bool:
     beside = story.at([id(call.callsite)])
     if not any(meta.dtype.startswith(_FRACTIONS) for each in beside for meta in each.mutated):
         return False
-    reads = (
-        read
-        for tensor in story.bindings.by_storage.get(mutation.storage or -1, ())
-        for read in story.given_to.get(tensor, ())
-        if read.kind not in ("query", "view") and all(meta.tensor != tensor for meta in read.mutated)
-    )
+    tensors = story.bindings.by_storage.get(mutation.storage or -1, ())
+    given = ((tensor, read) for tensor in tensors for read in story.given_to.get(tensor, ()))
+    computed = ((tensor, read) for tensor, read in given if read.kind not in ("query", "view"))
+    reads = (read for tensor, read in computed if all(meta.tensor != tensor for meta in read.mutated))
     return all(read.callsite is None or read.callsite.same_line(call.callsite) for read in reads)
 
 
@@ -108,12 +106,8 @@ def _severity(call: CallEvent, dropped: Dropped, loss: _Loss) -> Severity:
 
 def _cut_off(story: Story, call: CallEvent, mutation: Mutation, dropped: Dropped, loss: _Loss) -> Found:
     value, dtype = dropped.example, next((meta.dtype for meta in call.mutated if meta.tensor == mutation.tensor), "")
-    words = {
-        "dtype": f"`{dtype}`",
-        "count": dropped.values,
-        "all": dropped.among,
-        "example": loss.example.format(value, int(value)) if value is not None else "",
-    }
+    example = loss.example.format(value, int(value)) if value is not None else ""
+    words = {"dtype": f"`{dtype}`", "count": dropped.values, "all": dropped.among, "example": example}
     calls = {"line": call, "origin": story.maker_of_storage(mutation.storage)}
     severity = _severity(call, dropped, loss)
     return Found(calls, mutation.tensor, words=words, message=loss.message, fix=loss.fix, severity=severity)
@@ -188,10 +182,5 @@ RULES = rules_of(
         fix=N_("Take the elements under the mask: `x[mask] = source[mask]`, or `torch.where(mask, source, x)`."),
         nameless=N_("the tensor"),
     ),
-    Row(
-        "values-cut-off",
-        "silent",
-        values_cut_off,
-        nameless=N_("the tensor"),
-    ),
+    Row("values-cut-off", "silent", values_cut_off, nameless=N_("the tensor")),
 )

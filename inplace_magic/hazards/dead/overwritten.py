@@ -95,11 +95,8 @@ def _is_mistaken(story: Story, reach: _Reach, earlier: _Write, second: CallEvent
 def _matrices(story: Story, memories: set[int]) -> set[int]:
     """Those of several memories that hold parameters of two dimensions and more, which an initialiser draws while it
     leaves the others alone; all of the memories where there is but one such."""
-    found = {
-        meta.storage
-        for meta in story.observations.values()
-        if meta.storage in memories and meta.is_trainable and len(meta.shape or ()) > 1
-    }
+    trained = (meta for meta in story.observations.values() if meta.is_trainable and meta.storage in memories)
+    found = {meta.storage for meta in trained if len(meta.shape or ()) > 1}
     return {memory for memory in found if memory is not None} if len(found) > 1 else memories
 
 

@@ -147,12 +147,10 @@ def _is_shown(story: Story, site: Callsite) -> bool:
 
 def _is_computed_with(story: Story, call: CallEvent, given: TensorMetadata) -> bool:
     """True if another statement of the same run computes with the tensor afterwards, as if it had been changed."""
-    return any(
-        call.callsite is not None and call.callsite.same_run(place) and not call.callsite.same_statement(place)
-        for later in story.given_between(given.tensor, call.index, len(story.calls))
-        if later.kind != "query" and later.callsite is not None
-        for place in later.callsite.chain
-    )
+    here, later = call.callsite, story.given_between(given.tensor, call.index, len(story.calls))
+    sites = (each.callsite for each in later if each.kind != "query")
+    places = (place for site in sites if site is not None for place in site.chain)
+    return here is not None and any(here.same_run(place) and not here.same_statement(place) for place in places)
 
 
 def bound(write: Written) -> Fix | None:

@@ -14,7 +14,7 @@ from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.events import CallEvent
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import is_no_tensor, operands_of, path_text
+from inplace_magic.source.expressions import is_no_tensor, operands, path_text
 from inplace_magic.source.listing import Listing, listing_of
 from inplace_magic.source.out_of_place import chain_base, cloned
 
@@ -61,7 +61,7 @@ def _stale(write: Written) -> Iterator[tuple[SavedTensor, CallEvent]]:
     counters = {mutation.counter for call in calls for mutation in call.mutations}
     for saved in story.trace.saved:
         node = story.nodes[saved.node]
-        call = story.calls.get(node.call) if node.call is not None else None
+        call = story.calls.get(node.call)
         if call is None or saved.counter not in counters or saved.version is None:
             continue
         let_go = node.ended is not None and node.ended <= wrote.index
@@ -77,8 +77,7 @@ def _replaced_or_written_unseen(write: Written) -> Iterator[tuple[SavedTensor, C
         return
     tensors = {meta.tensor for meta in wrote.inputs[:1]} if wrote.does("takes memory") else set()
     for saved in story.trace.saved:
-        made = story.nodes[saved.node].call
-        call = story.calls.get(made) if made is not None else None
+        call = story.calls.get(story.nodes[saved.node].call)
         if call is None or saved.storage is None:
             continue
         setters = story.data_setters.get(saved.tensor, ()) if saved.tensor is not None else ()
@@ -99,7 +98,7 @@ def _saved_expression(listing: Listing, site: Callsite, call: CallEvent, saved: 
     if not inputs:
         gave = any(meta.storage == saved.storage for meta in call.outputs)
         return node if gave and len(call.outputs) == 1 else None
-    given = [each for each in operands_of(node, method=call.does("method")) if not is_no_tensor(each)]
+    given = [each for each in operands(node, method=call.does("method")) if not is_no_tensor(each)]
     if len(inputs) != 1 or len(given) != len(call.inputs):
         return None
     return given[call.inputs.index(inputs[0])]

@@ -84,7 +84,7 @@ def _computed_anew(twice: Twice) -> Fix | None:
 
 def _lines_of_the_graph(twice: Twice, here: Callsite) -> set[int]:
     """Return the lines of a function at which the part that was used up was built."""
-    calls = (twice.story.calls.get(twice.story.nodes[number].call or -1) for number in twice.old)
+    calls = (twice.story.calls.get(twice.story.nodes[number].call) for number in twice.old)
     chains = (call.callsite.chain for call in calls if call is not None and call.callsite is not None)
     return {site.line for chain in chains for site in chain if site.same_function(here)}
 

@@ -56,7 +56,7 @@ def flag_set_above(write: Written) -> Fix | None:
 
 def advice(story: Story, hazard: Hazard) -> str:
     """Which module is to be told ``inplace=False``, and where; empty where no module wrote."""
-    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    call = story.calls.get(hazard.call)
     if call is None or call.callsite is None or call.callsite.direct or not call.does("takes a flag"):
         return ""
     found = _writing(story, call)

@@ -14,6 +14,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Hazard
 from inplace_magic.language import _
 from inplace_magic.record.events import CallEvent, Mutation, TensorMetadata
+from inplace_magic.record.grouped import grouped
 from inplace_magic.record.places import Callsite
 from inplace_magic.source.expressions import path_text, variables_in
 from inplace_magic.source.hunks import Hunk, diff, hunks
@@ -193,7 +194,7 @@ def written(story: Story, hazard: Hazard, *, another_name_sees_it: bool = False)
     statement = listing.statement_at(site) if listing is not None and site is not None else None
     if site is None or listing is None or statement is None:
         return None
-    call = story.calls.get(hazard.call) if hazard.call is not None else None
+    call = story.calls.get(hazard.call)
     if call is None or hazard.tensor is None:
         return Written(story, hazard, site, listing, statement, None, _path_of(statement))
     node = story.bindings.written_operand(call, hazard.tensor)
@@ -212,15 +213,10 @@ def _path_of(statement: ast.stmt) -> str | None:
 
 
 @lru_cache(maxsize=8)
-def _loads(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute | ast.Subscript]]:
+def _loads(scope: ast.AST) -> dict[str | None, list[ast.Name | ast.Attribute | ast.Subscript]]:
     """Return the places of a function that read variables, by path: of a long cell each finding asks."""
-    found: dict[str, list[ast.Name | ast.Attribute | ast.Subscript]] = {}
-    for node in ast.walk(scope):
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
-            path = path_text(node)
-            if path is not None:
-                found.setdefault(path, []).append(node)
-    return found
+    named = (node for node in ast.walk(scope) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)))
+    return grouped((path_text(node), node) for node in named if isinstance(node.ctx, ast.Load))
 
 
 def targets_of(loop: ast.AST | None) -> set[str]:

@@ -76,11 +76,9 @@ def through_a_judge(story: Story, history: History, match: Match) -> Found | Non
 
 
 def _of_both(story: Story, leaf: int, match: Match, moved: CallEvent, other: int) -> Found:
-    names = story.bindings.name(leaf), story.bindings.name(other)
-    words = {
-        "leaf": f"`{names[0]}`" if names[0] else _("a parameter"),
-        "other": f"`{names[1]}`" if names[1] else _("other parameters"),
-    }
+    names = (story.bindings.name(each) for each in (leaf, other))
+    one, two = (f"`{name}`" if name else None for name in names)
+    words = {"leaf": one or _("a parameter"), "other": two or _("other parameters")}
     return Found({**{name: event.call for name, event in match.items()}, "moved": moved}, words=words, leaf=leaf)
 
 
@@ -93,13 +91,10 @@ def _stepped(story: Story, leaf: int, since: int, until: int) -> CallEvent | Non
 def _lies_behind(story: Story, backward: int, leaf: int, other: int) -> bool:
     """True if a backward came to another leaf by way of what a leaf went into, and not the other way round."""
     ran = story.went_through(backward)
-    before, behind = (
-        {n for n in ran if story.nodes[n].variable == one and story.nodes[n].does("accumulates")}
-        for one in (leaf, other)
-    )
-    return bool(story.reached(_users(story, before, ran)) & behind) and not (
-        story.reached(_users(story, behind, ran)) & before
-    )
+    ends = {number for number in ran if story.nodes[number].does("accumulates")}
+    before, behind = ({number for number in ends if story.nodes[number].variable == one} for one in (leaf, other))
+    first, second = (story.reached(_users(story, nodes, ran)) for nodes in (before, behind))
+    return not first.isdisjoint(behind) and second.isdisjoint(before)
 
 
 def _users(story: Story, nodes: set[int], ran: set[int]) -> set[int]:

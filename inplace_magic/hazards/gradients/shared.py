@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
+from inplace_magic.analysis.backwards import closure
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
@@ -68,14 +69,8 @@ def _sharing(story: Story, backward: int) -> set[int]:
 
 def _holders(story: Story, first: int) -> set[int]:
     """Return a node, and those to which it hands the very gradient on that it was given."""
-    found, todo = set[int](), [first]
-    while todo:
-        node = todo.pop()
-        if node not in found:
-            found.add(node)
-            behind = story.nodes[node].next if story.nodes[node].does("passes gradient on") else ()
-            todo += [each for each in behind if each is not None]
-    return found
+    nodes = story.nodes
+    return closure([first], lambda number: nodes[number].next if nodes[number].does("passes gradient on") else ())
 
 
 def _runs_later(story: Story, one: int, other: int) -> bool:

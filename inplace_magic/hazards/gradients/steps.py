@@ -13,7 +13,7 @@ from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
 from inplace_magic.hazards.gradients.cures import history_kept
 from inplace_magic.hazards.gradients.unarrived import cuts
-from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
 from inplace_magic.language import N_, _
 from inplace_magic.record.autograd import IdleStep, Registration
 from inplace_magic.record.events import CallEvent
@@ -27,7 +27,7 @@ def cleared(story: Story) -> Iterator[Found]:
         clears = (call for call in given if call.does("sets gradient") and backward.index < call.index < step.call)
         clear = next(clears, None)
         if clear is not None:
-            yield _found(story, held, {"step": step, "backward": backward, "clear": clear}, step)
+            yield _found(story, held, step, backward, clear=clear)
 
 
 def cut_off(story: Story) -> Iterator[Found]:
@@ -35,7 +35,7 @@ def cut_off(story: Story) -> Iterator[Found]:
     for step, backward, filled in _idle(story):
         cut = _cut(story, filled, step.held)
         if cut is not None:
-            yield _found(story, filled, {"step": step, "backward": backward, "cut": cut}, step)
+            yield _found(story, filled, step, backward, cut=cut)
 
 
 def unarrived_at_all(story: Story) -> Iterator[Found]:
@@ -43,7 +43,7 @@ def unarrived_at_all(story: Story) -> Iterator[Found]:
     for step, backward, filled in _idle(story):
         found = story.once(cuts).get(step.callsite)
         if found is not None and _cut(story, filled, step.held) is None:
-            both = _found(story, filled, {"step": step, "backward": backward}, step)
+            both = _found(story, filled, step, backward)
             yield replace(both, calls={**found.calls, **both.calls}, words={**found.words, **both.words})
 
 
@@ -52,7 +52,7 @@ def of_others(story: Story) -> Iterator[Found]:
     for step, backward, filled in _idle(story):
         known = step.callsite in story.once(cuts) or _cut(story, filled, step.held) is not None
         if filled.isdisjoint(step.held) and not known:
-            yield _found(story, filled, {"step": step, "backward": backward}, step)
+            yield _found(story, filled, step, backward)
 
 
 def _idle(story: Story) -> Iterator[tuple[IdleStep, CallEvent, set[int]]]:
@@ -99,12 +99,10 @@ def _cut_of(story: Story, leaf: int, held: Sequence[int]) -> Registration | Call
     return last if all(output.node is not None for output in last.outputs) else None
 
 
-def _found(
-    story: Story, leaves: set[int], calls: dict[str, IdleStep | CallEvent | Registration], step: IdleStep
-) -> Found:
+def _found(story: Story, leaves: set[int], step: IdleStep, backward: CallEvent, **more: Event) -> Found:
     names = sorted(name for leaf in leaves if (name := story.bindings.name(leaf)) is not None)
     words = {"optimizer": step.optimizer, "named": wording.some_of(names, len(leaves), _("parameters"))}
-    return Found(calls, min(leaves), names[0] if names else None, words)
+    return Found({"step": step, "backward": backward, **more}, min(leaves), names[0] if names else None, words)
 
 
 def of_the_frozen(story: Story) -> Iterator[Found]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
 from inplace_magic.hazards.finding import Badges
-from inplace_magic.hazards.rule import Calls, Event, Found, Row, rules_of
+from inplace_magic.hazards.rule import Calls, Found, Row, rules_of
 from inplace_magic.language import N_, _, sentences
 from inplace_magic.record.autograd import IdleStep
 from inplace_magic.record.events import CallEvent, TensorMetadata
@@ -51,19 +50,14 @@ def unarrived(story: Story) -> Iterator[Found]:
         cut, read, backward = min(of_one, key=lambda each: each[1].index)
         step = waiting[cut.leaf]
         before = [each.call for each, _, _ in of_one if each.call.index < step.call] or [cut.call]  # those of one pass
-        calls: dict[str, Event | None] = {"cut": cut.call, "read": read, "step": step}
-        calls["backward"] = story.calls[backward]
-        yield Found(calls, cut.leaf, *_words(story, cut, before, waiting))
+        words = _words(story, cut, before, waiting)
+        yield Found({"cut": cut.call, "read": read, "step": step, "backward": story.calls[backward]}, cut.leaf, *words)
 
 
 def cuts(story: Story) -> dict[Callsite | None, Found]:
     """Return the first cut for each line that steps, by its place."""
-    found: dict[Callsite | None, Found] = {}
-    for each in unarrived(story):
-        step = each.calls["step"]
-        if isinstance(step, IdleStep):
-            found.setdefault(step.callsite, each)
-    return found
+    found = [(each.calls["step"], each) for each in unarrived(story)]
+    return {step.callsite: each for step, each in reversed(found) if isinstance(step, IdleStep)}
 
 
 def _waiting(story: Story) -> dict[int, IdleStep]:
@@ -89,10 +83,8 @@ def _has_another_source(story: Story, leaf: TensorMetadata) -> bool:
     maker, first = story.maker_of_storage(leaf.storage), story.backwards_run[0]
     if leaf.storage is None or story.is_written_between(leaf.storage, first):
         return True
-    filled = chain(
-        [maker] if maker is not None else (), (call for call, _ in story.writes_to_storage.get(leaf.storage, ()))
-    )
-    given = (meta.storage for call in filled for meta in call.inputs if meta.storage != leaf.storage)
+    filled = (maker, *(call for call, _ in story.writes_to_storage.get(leaf.storage, ())))
+    given = {meta.storage for call in filled if call is not None for meta in call.inputs} - {leaf.storage}
     return not story.trained_memories.isdisjoint(given)
 
 

@@ -21,7 +21,7 @@ from inplace_magic.hazards.references.handed import (
     is_given_back,
     is_measured,
     is_unfilled,
-    is_written_again,
+    other_writes,
 )
 from inplace_magic.hazards.references.names import hands_out_another_name
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself, is_of
@@ -107,7 +107,7 @@ def _is_a_side_effect(story: Story, handed: Handed) -> bool:
     if changes:
         # Whoever scales a tensor by what he measures of it, as clipping does, may well give the measure.
         return gives_what_it_computed(handed, numbers=not measured)
-    if is_written_again(handed):
+    if any(handed.holds(write.at) for write in other_writes(handed)):
         return False  # tried with other values, and put back
     # `x[0] = 0` may set a state; not so where something about as large is given in its place
     meta = story.observations.get(handed.tensor)

@@ -32,12 +32,11 @@ _CALLED_BY_THE_OBJECT = ("forward", "__call__")
 def written_for_the_next_call(story: Story) -> Iterator[Found]:
     """Yield the first write of each line of a default argument on top of what another call left in it."""
     told: set[object] = set()
-    for again in written_again(story, _of_defaults(story)):
-        line, caller = line_key(again.site), again.site.caller
-        if line not in told and caller is not None:
-            told.add(line)
-            name = story.bindings.written_path(again.call, again.tensor) or ""
-            yield Found({"line": again.call}, again.tensor, name, {"name": name, "place": caller.place})
+    for call, site, tensor, _before in written_again(story, _of_defaults(story)):
+        if line_key(site) not in told and site.caller is not None:
+            told.add(line_key(site))
+            name = story.bindings.written_path(call, tensor) or ""
+            yield Found({"line": call}, tensor, name, {"name": name, "place": site.caller.place})
 
 
 def _of_defaults(story: Story) -> Iterator[tuple[CallEvent, Mutation, Callsite | None]]:
@@ -55,11 +54,10 @@ def _is_left_out(site: Callsite, name: str) -> bool:
     node = expressions.parse(site.caller.expression) if site.caller is not None else None
     if name not in site.shared_defaults or not isinstance(node, ast.Call):
         return False
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+    # A partial, another name: what stands at the call need not be what the function gets.
     function = site.function.rpartition(".")[2]
-    if called != function and function not in _CALLED_BY_THE_OBJECT:
-        return False  # a partial, another name: what stands at the call need not be what the function gets
-    return _leaves_out(node, site.parameters, name)
+    by_name = expressions.last_name(node.func) == function or function in _CALLED_BY_THE_OBJECT
+    return by_name and _leaves_out(node, site.parameters, name)
 
 
 def _leaves_out(call: ast.Call, parameters: tuple[str, ...], name: str) -> bool:
@@ -73,8 +71,8 @@ def _leaves_out(call: ast.Call, parameters: tuple[str, ...], name: str) -> bool:
 def written_for_the_next_object(story: Story) -> Iterator[Found]:
     """Yield the writes of ``self.counts[bay]`` for one object on top of what they left for another, where both left out
     the dict or list around it."""
-    for shared in written_for_two(story):
-        spot, path = spot_of(story.trace, shared.site), story.bindings.written_path(shared.call, shared.tensor)
+    for call, site, tensor, _before in written_for_two(story):
+        spot, path = spot_of(story.trace, site), story.bindings.written_path(call, tensor)
         entry = expressions.parse(path) if path is not None else None
         if spot is not None and isinstance(entry, ast.Name):
             entry = spot.value_of(entry.id)  # ``total = self.counts[bay]``
@@ -82,11 +80,11 @@ def written_for_the_next_object(story: Story) -> Iterator[Found]:
         owner = next((around for around in spot.around if isinstance(around, ast.ClassDef)), None) if spot else None
         if owner is None or not isinstance(holder, ast.Attribute):
             continue
-        own = expressions.path_text(holder.value) in shared.site.parameters[:1]
+        own = expressions.path_text(holder.value) in site.parameters[:1]
         name = _default_left_out(story, owner, holder.attr) if own else None
         if name is not None:
             words = {"attribute": holder.attr, "name": name}
-            yield Found({"line": shared.call}, shared.tensor, f"self.{holder.attr}", words)
+            yield Found({"line": call}, tensor, f"self.{holder.attr}", words)
 
 
 def _default_left_out(story: Story, owner: ast.ClassDef, attribute: str) -> str | None:

@@ -132,10 +132,8 @@ def expanded_written(story: Story) -> Iterator[Found]:
             kept_up[expanded.tensor] = _is_kept_up(story, call, expanded)
         if not kept_up[expanded.tensor]:
             made = repeating(story, mutation.tensor if whole is None else whole.tensor, call.index)
-            words = {
-                "shape": str(list(expanded.shape or ())),
-                "place": wording.place(made.callsite if made is not None else None),
-            }
+            place = wording.place(made.callsite if made is not None else None)
+            words = {"shape": str(list(expanded.shape or ())), "place": place}
             message, fix = ("", "") if whole is None else (_IN_A_ROW, "")
             if made is None or made.callsite is None:
                 message, fix = _OF_NOBODY
@@ -176,10 +174,8 @@ def _is_kept_up(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:
     so knows them to be one."""
     views = [*islice(story.views_back(whole.tensor, call.index), VIEWS_OF_VIEWS)]
     below = {view.inputs[0].tensor for view in views}
-    return bool(views) and any(
-        write.at > views[0].index and write.mutation is not None and write.mutation.tensor in below
-        for write in story.writes_to_memory(whole.storage)
-    )
+    later = (write.mutation for write in story.writes_between(whole.storage, views[0].index)) if views else ()
+    return any(mutation is not None and mutation.tensor in below for mutation in later)
 
 
 def _is_read_as_rows(story: Story, call: CallEvent, whole: TensorMetadata) -> bool:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from inplace_magic.analysis.accesses import index_of
 from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.hazards import wording
@@ -58,7 +59,7 @@ def _overwritten_before(story: Story, copy: Copy, view: CallEvent) -> CallEvent 
     if written is None or read is None or written == read:
         return None
     writes = story.writes_to_storage.get(copy.target.storage or 0, [])
-    for place in range(bisect_left(writes, call.index, key=_index) - 1, -1, -1):
+    for place in range(bisect_left(writes, call.index, key=index_of) - 1, -1, -1):
         writer, mutation = writes[place]
         if writer.index <= view.index:
             return None
@@ -78,7 +79,7 @@ def _exchanged(story: Story, copy: Copy, view: CallEvent) -> CallEvent | None:
     ``a.copy_(b)``, ``b.copy_(kept)``. A backup is copied back as well, but was written by its own name."""
     call, source = copy.call, copy.source
     writes = story.writes_to_storage.get(source.storage or 0, [])
-    place = bisect_left(writes, call.index, key=_index) - 1
+    place = bisect_left(writes, call.index, key=index_of) - 1
     if place < 0 or not call.does("copies in") or all(meta.storage != source.storage for meta in view.inputs):
         return None
     first, mutation = writes[place]
@@ -95,10 +96,6 @@ def _exchanged(story: Story, copy: Copy, view: CallEvent) -> CallEvent | None:
         return None
     between = story.given_between(source.tensor, view.index, call.index)
     return None if any(read.looks_at_values for read in between) else first
-
-
-def _index(write: tuple[CallEvent, Mutation]) -> int:
-    return write[0].index
 
 
 def _are_targets_of_one_statement(one: CallEvent, other: CallEvent) -> bool:

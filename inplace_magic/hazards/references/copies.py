@@ -50,9 +50,11 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
     copied: dict[tuple[int, _Key], bool] = {}
     for call, mutation in writes_of(story.in_place):
         held = story.holdings.get(call.index, ())
-        tensor = _tensor(story, mutation, held)
-        copy = _written_through(story, call, mutation, tensor, held) if tensor is not None else None
-        if tensor is None or copy is None:
+        tensor = next((h.tensor for h in held if is_on(story, h.tensor, mutation)), None)
+        if tensor is None or story.observations[tensor].is_trainable or story.is_gradient(mutation):
+            continue
+        copy = _written_through(story, call, mutation, tensor, held)
+        if copy is None:
             continue
         asked = tensor, _key(copy)
         if asked not in copied:
@@ -68,13 +70,6 @@ def written_past_another(story: Story) -> Iterator[PastAnother]:
         again = _of_both(originals, first[1]) if first[0].object != copy.object else None
         if again is not None and builds_on_itself(story, call, mutation):
             yield PastAnother(call, tensor, copy, again)
-
-
-def _tensor(story: Story, mutation: Mutation, held: Sequence[Holding]) -> int | None:
-    """Return the tensor that was written: a held one, or one that the written tensor is a view of."""
-    found = next((h.tensor for h in held if is_on(story, h.tensor, mutation)), None)
-    trained = found is None or story.observations[found].is_trainable or story.is_gradient(mutation)
-    return None if trained else found
 
 
 def _key(holding: Holding) -> _Key:
@@ -169,7 +164,7 @@ def _operands(read: CallEvent, tensor: int) -> list[ast.expr | None]:
 
 
 def _through(
-    story: Story, call: CallEvent, node: ast.expr | None, tensor: int | None, held: Sequence[Holding]
+    story: Story, call: CallEvent, node: ast.expr | None, tensor: int, held: Sequence[Holding]
 ) -> Holding | None:
     """By way of which object the line of a call comes to a tensor; None where the text fits several."""
     here = [holding for holding in held if holding.level == 0 and holding.tensor == tensor]
@@ -184,7 +179,7 @@ def _through(
 
 
 def _written_through(
-    story: Story, call: CallEvent, mutation: Mutation, tensor: int | None, held: Sequence[Holding]
+    story: Story, call: CallEvent, mutation: Mutation, tensor: int, held: Sequence[Holding]
 ) -> Holding | None:
     """Return by way of which object a line writes a tensor, or a function that handed it on to that line."""
     own = _through(story, call, story.bindings.written_operand(call, mutation.tensor), tensor, held)

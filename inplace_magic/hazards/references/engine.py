@@ -115,41 +115,39 @@ def gone_stale(
                 break
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A line has written some elements for a second holder, on top of what it had left for the first."""
-
-    call: CallEvent
-    site: Callsite
-    tensor: int
-    before: Callsite
-    """Where it wrote them for the first one."""
+Again = tuple[CallEvent, Callsite, int, Callsite]
+"""The call by which a line has written some elements for a second holder, on top of what it had left for the first one;
+its place, the written tensor, and the place of the write for the first one."""
 
 
-def written_again(story: Story, writes: Iterable[tuple[CallEvent, Mutation, Hashable]]) -> Iterator[Again]:
+def written_again(
+    story: Story, writes: Iterable[tuple[CallEvent, Mutation, Hashable]], *, by_tensor: bool = False
+) -> Iterator[Again]:
     """Yield one for each place and the elements that it writes, where that builds on the old values.
 
     Args:
         story: the trace.
         writes: what calls wrote, each with for whom, such as an object or a caller.
+        by_tensor: whether the elements count only by way of the same tensor.
     """
     first: dict[tuple[object, ...], tuple[Hashable, Callsite]] = {}
     told: set[tuple[object, ...]] = set()
     for call, mutation, holder in writes:
-        site, elements = call.callsite, _elements(call, mutation)
+        site, elements = call.callsite, (mutation.tensor,) if by_tensor else _elements(call, mutation)
         if site is None or (site, *elements) in told or not builds_on_itself(story, call, mutation):
             continue
         before, place = first.setdefault((*line_key(site), *elements), (holder, site))
         if before != holder:
             told.add((site, *elements))
-            yield Again(call, site, mutation.tensor, place)
+            yield call, site, mutation.tensor, place
 
 
 def written_for_two(story: Story) -> Iterator[Again]:
     """Yield what a method writes for one object on top of what it has left for another one."""
     known = ((story.calls[entry.call], entry.object) for entry in story.trace.methods if entry.call in story.calls)
     writes = ((call, mutation, of) for call, of in known if call.error is None for mutation in call.mutations)
-    return written_again(story, (write for write in writes if not is_there_to_be_written(story, write[1])))
+    state = (write for write in writes if not is_there_to_be_written(story, write[1]))
+    return written_again(story, state, by_tensor=True)
 
 
 def _elements(call: CallEvent, mutation: Mutation) -> tuple[object, ...]:

@@ -130,7 +130,7 @@ def argument_of(handed: Handed) -> str | None:
 
 def is_called_alone(caller: Callsite) -> bool:
     """True if the function was called as a statement of its own."""
-    return bool(caller.expression) and caller.expression == caller.statement
+    return caller.expression == caller.statement and isinstance(expressions.parse(caller.statement), ast.expr)
 
 
 def is_measured(handed: Handed) -> bool:
@@ -159,16 +159,12 @@ def is_measured(handed: Handed) -> bool:
 def goes_on(handed: Handed, *, in_other_runs: bool = False) -> bool:
     """True if the line wrote the same elements at another time as well, as it does with a state; with `in_other_runs`:
     in another run."""
-    again = (write for write in _other_writes(handed) if write.call is not None and write.site == handed.call.callsite)
+    again = (write for write in other_writes(handed) if write.call is not None and write.site == handed.call.callsite)
     return any(not (in_other_runs and handed.holds(write.at)) for write in again)
 
 
-def is_written_again(handed: Handed) -> bool:
-    """True if the run wrote the same elements more than once."""
-    return any(handed.holds(write.at) for write in _other_writes(handed))
-
-
-def _other_writes(handed: Handed) -> Iterator[Write]:
+def other_writes(handed: Handed) -> Iterator[Write]:
+    """Yield the writes of the same elements at other times."""
     reach = reach_of_write(handed.call, handed.mutation)
     for write in handed.story.writes_to_memory(handed.mutation.storage):
         if write.at != handed.call.index and may_meet(reach, write.reach):

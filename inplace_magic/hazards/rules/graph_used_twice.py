@@ -50,15 +50,13 @@ def _told(twice: Twice, first: CallEvent, made: Callsite | None) -> tuple[str, s
     second, forward = twice.second.callsite, wording.spot(made)
     again, before = wording.spot(second), wording.spot(first.callsite)
     if first.error is not None:
-        return (
-            _(
-                "{second} enters a graph that {first} went through before: that backward failed on its way and "
-                "freed the part that it had passed."
-            ).format(second=again, first=before),
-            _("Compute {result} again before {second}: a backward that fails leaves its graph half freed.").format(
-                result=twice.result, second=wording.line_of(second)
-            ),
+        message = _(
+            "{second} enters a graph that {first} went through before: that backward failed on its way and "
+            "freed the part that it had passed."
         )
+        fix = _("Compute {result} again before {second}: a backward that fails leaves its graph half freed.")
+        fix = fix.format(result=twice.result, second=wording.line_of(second))
+        return message.format(second=again, first=before), fix
     if twice.is_of_one_result and first.callsite == second:
         message = _(
             "{second} goes through the same graph in each pass, and {forward} made that graph before: the first "
@@ -84,10 +82,8 @@ def _told(twice: Twice, first: CallEvent, made: Callsite | None) -> tuple[str, s
             "{second} runs back through {names} into a part of the graph whose saved tensors {first} has freed "
             "already. {forward} made that part."
         )
-    return (
-        message.format(second=again, first=before, forward=forward, result=twice.result, names=_names(twice)),
-        _fix(twice, first, made),
-    )
+    message = message.format(second=again, first=before, forward=forward, result=twice.result, names=_names(twice))
+    return message, _fix(twice, first, made)
 
 
 def _fix(twice: Twice, first: CallEvent, made: Callsite | None) -> str:
@@ -119,20 +115,14 @@ def _fix(twice: Twice, first: CallEvent, made: Callsite | None) -> str:
 
 def _cut_off(twice: Twice) -> str:
     reader, second = twice.joints[0].reader, twice.second.callsite
-    names: list[str] = []
-    if reader is not None and second is not None:
-        names = state_names(where_they_part(reader.chain, second.chain)[0], twice.joints)
+    names = state_names(where_they_part(reader.chain, second.chain)[0], twice.joints) if reader and second else []
     keeps = _(
         "`retain_graph=True` would keep the graphs of all passes, and each backward would go back through all of them."
     )
     if not names:
         return sentences(_("Detach the state between two passes, by `.detach()`."), keeps)
-    return sentences(
-        _("Detach the state between two passes, by {detached}: gradients then end where a pass begins.").format(
-            detached=wording.code(detached(names, twice.joints))
-        ),
-        keeps,
-    )
+    cut = _("Detach the state between two passes, by {detached}: gradients then end where a pass begins.")
+    return sentences(cut.format(detached=wording.code(detached(names, twice.joints))), keeps)
 
 
 def _names(twice: Twice) -> str:

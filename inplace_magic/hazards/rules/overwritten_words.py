@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inplace_magic.analysis.accesses import Write
-from inplace_magic.analysis.overlap import may_meet, reach_of_write, region_of
+from inplace_magic.analysis.overlap import may_meet, region_of
 from inplace_magic.analysis.story import Story
 from inplace_magic.analysis.tree.module_names import module_behind
 from inplace_magic.hazards import wording
@@ -68,12 +68,7 @@ class Stale:
     def is_intact(self) -> bool:
         """True if every write is known to have gone to other elements than those saved."""
         saved = region_of(self.saved)
-        return saved is not None and all(
-            write.call is not None
-            and write.mutation is not None
-            and not may_meet(reach_of_write(write.call, write.mutation), saved)
-            for write in self.writes
-        )
+        return saved is not None and not any(may_meet(write.reach, saved) for write in self.writes)
 
 
 def of_a_known_save(story: Story, stale: Stale, found: int | None, *, raised: bool) -> Hazard:
@@ -174,39 +169,22 @@ def _fix(story: Story, stale: Stale, variable: str | None, saved_site: Callsite 
 def of_an_unseen_save(story: Story, call: CallEvent, write: Write | None, refusal: Refusal) -> Hazard:
     """PyTorch raised, and the watch did not see the save; the write is named where only one fits."""
     expected, found = refusal.expected, refusal.found
-    where = wording.place(call.callsite)
-    variable = None
-    if write is not None and write.call is not None and write.mutation is not None:
-        variable = story.bindings.written_name(write.call, write.mutation.tensor)
+    failed = _("Backward at {place} failed because a saved tensor was overwritten; {versions}.")
+    failed = failed.format(place=wording.place(call.callsite), versions=_versions(expected, found))
+    variable = story.name_written_by(write) if write is not None else None
     if write is not None and write.site is not None:
-        message = _(
-            "Backward at {place} failed because a saved tensor was overwritten; {versions}. The save was not seen, but "
-            "one write fits: {write} took {tensor} from version {expected} to {after}."
-        ).format(
-            place=where,
-            versions=_versions(expected, found),
-            write=wording.spot(write.site),
-            tensor=f"`{variable}`" if variable else _("that tensor"),
-            expected=expected,
-            after=write.after,
-        )
+        fits = _("The save was not seen, but one write fits: {write} took {tensor} from version {expected} to {after}.")
+        tensor, spot = f"`{variable}`" if variable else _("that tensor"), wording.spot(write.site)
+        message = sentences(failed, fits.format(write=spot, tensor=tensor, expected=expected, after=write.after))
         fix = _("Let {line} give a new tensor, or write into a clone.").format(line=wording.line_of(write.site))
     else:
-        message = sentences(
-            _(
-                "Backward at {place} failed because a saved tensor was overwritten; {versions}. It is unknown "
-                "which write it was."
-            ).format(place=where, versions=_versions(expected, found)),
-            _reason(story, call),
+        message = sentences(failed, _("It is unknown which write it was."), _reason(story, call))
+        fix = _(
+            "Look for what writes, after the forward pass and before backward, a tensor of the size that PyTorch's "
+            "message gives; let it write into a clone."
         )
-        fix = (
-            _("Put the forward pass and the lines between it and backward into the watched cell.")
-            if _is_older(story, call)
-            else _(
-                "Look for what writes, after the forward pass and before backward, a tensor of the size that PyTorch's "
-                "message gives; let it write into a clone."
-            )
-        )
+        if _is_older(story, call):
+            fix = _("Put the forward pass and the lines between it and backward into the watched cell.")
     site = write.site if write is not None else None
     return Hazard(
         code=CODE,
@@ -254,10 +232,8 @@ def _is_older(story: Story, call: CallEvent) -> bool:
         return False  # not known what it went through
     if not backward.roots:
         return True
-    return any(
-        not story.nodes[number].does("accumulates") and story.saver_site(story.nodes[number])[1] is None
-        for number in story.reached_by(call.index)
-    )
+    nodes = (story.nodes[number] for number in story.reached_by(call.index))
+    return any(not node.does("accumulates") and story.saver_site(node)[1] is None for node in nodes)
 
 
 def _versions(expected: int | None, found: int | None) -> str:

@@ -16,13 +16,7 @@ from inplace_magic.hazards.finding import Hazard
 from inplace_magic.hazards.fixes.clone import of_what_is_read, where_it_was_made
 from inplace_magic.hazards.fixes.inplace_false import advice, flag_turned_off
 from inplace_magic.hazards.fixes.new_tensor import bound_anew, value_given
-from inplace_magic.hazards.fixes.refused import (
-    base_name,
-    for_a_leaf,
-    is_computed,
-    is_seen_through_its_base,
-    is_update,
-)
+from inplace_magic.hazards.fixes.refused import base_name, for_a_leaf, is_computed, is_seen_through_its_base, is_update
 from inplace_magic.hazards.fixes.reorder import taken_after_the_write
 from inplace_magic.hazards.fixes.target import Fix, Written
 from inplace_magic.hazards.rule import Cures, Rule
@@ -133,10 +127,7 @@ KINDS: Mapping[RefusalKind, _Kind] = {
         advice=(advice,),
     ),
     "view of a custom function written": _Kind(
-        CUSTOM,
-        _ANEW,
-        ways=(flag_turned_off, value_given, bound_anew),
-        advice=(advice,),
+        CUSTOM, _ANEW, ways=(flag_turned_off, value_given, bound_anew), advice=(advice,)
     ),
     "expanded tensor written": _Kind(
         EXPANDED,
@@ -173,14 +164,11 @@ def _written(story: Story, code: str, call: CallEvent) -> tuple[CallEvent, int] 
         return next(((call, given.tensor) for given in call.inputs if repeats_elements(given)), None)
     if code != BASE:
         return call, call.inputs[0].tensor
-    storages = {meta.storage for meta in call.inputs if meta.storage is not None}
-    writes = [
-        (writer, mutation.tensor)
-        for storage in storages
-        for writer, mutation in story.writes_to_storage.get(storage, ())
-        if writer.index < call.index and mutation.version_before != mutation.version_after
-    ]
-    return max(writes, key=lambda write: write[0].index) if writes else None
+    storages = {meta.storage for meta in call.inputs}
+    writes = (write for storage in storages for write in story.writes_between(storage, -1, call.index))
+    counted = (write for write in writes if not write.is_uncounted)
+    found = [(write.call, write.mutation.tensor) for write in counted if write.call and write.mutation]
+    return max(found, key=lambda write: write[0].index, default=None)
 
 
 def _hazard(story: Story, kind: _Kind, call: CallEvent, refusal: Refusal, writer: CallEvent, tensor: int) -> Hazard:
@@ -229,14 +217,8 @@ def _maker(story: Story, code: str, call: CallEvent, tensor: int) -> CallEvent |
 def _gave_several(story: Story, refused: CallEvent) -> CallEvent | None:
     """Return the call that gave several views at once: a slice of a chunk is refused because of the ``chunk``, though
     PyTorch's message names the slice."""
-    todo = [meta.tensor for meta in refused.inputs]
-    while todo:
-        made = story.innermost_new(todo.pop(0), refused.index)
-        if made is not None and made.kind == "view":
-            if len(made.outputs) > 1:
-                return made
-            todo += [meta.tensor for meta in made.inputs[:1]]
-    return None
+    views = (view for meta in refused.inputs for view in story.views_back(meta.tensor, refused.index))
+    return next((view for view in views if len(view.outputs) > 1), None)
 
 
 def _named(refusal: Refusal, made: CallEvent | None) -> str:

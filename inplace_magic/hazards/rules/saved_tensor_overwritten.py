@@ -48,20 +48,12 @@ def _failing(story: Story, call: CallEvent, refusal: Refusal) -> Stale | None:
     of several, the one that the engine comes to first, since it goes from the youngest node to the oldest."""
     end, expected, found = call.index, refusal.expected, refusal.found
     reached = story.reached_by(end) if end in story.backwards else None
-    candidates = []
-    for stale in _all_stale(story, end, expected):
-        if reached is not None and stale.node.node not in reached:
-            continue
-        if found is not None and stale.writes[-1].after != found:
-            continue
-        candidates.append((stale.saved.shape == refusal.shape, stale.node.sequence or 0, -stale.saved.node, stale))
-    if candidates:
-        return max(candidates, key=lambda entry: entry[:3])[3]
-    hidden = [
-        stale
-        for stale in (*_wrapped_stale(story, end, expected, found), *_changed_unseen(story, end, expected, found))
-        if reached is None or stale.node.node in reached
-    ]
+    met = (stale for stale in _all_stale(story, end, expected) if reached is None or stale.node.node in reached)
+    fitting = [stale for stale in met if found is None or stale.writes[-1].after == found]
+    if fitting:
+        return max(fitting, key=lambda it: (it.saved.shape == refusal.shape, it.node.sequence or 0, -it.saved.node))
+    unseen = (*_wrapped_stale(story, end, expected, found), *_changed_unseen(story, end, expected, found))
+    hidden = [stale for stale in unseen if reached is None or stale.node.node in reached]
     return hidden[0] if len(hidden) == 1 else None
 
 
@@ -145,12 +137,11 @@ def _will_raise(story: Story, named: set[tuple[int, int]]) -> Iterator[Hazard]:
     for stale in _all_stale(story, len(story.trace.calls), pending=True):
         if stale.key in named:
             continue
-        saved_at = stale.node.call if stale.node.call is not None else -1
         written = stale.written(story)  # a leaf: a parameter, a buffer, data; not an activation of this forward pass
         if written is not None and written.is_leaf and not story.has_live_scalar(stale.node):
             continue  # no loss in sight: a forward pass to look at, or to let BatchNorm collect its statistics
         is_parameter = written is not None and written.is_trainable
-        if story.another_backward_is_meant(stale.node, stale.culprit.at, saved_at if is_parameter else None):
+        if story.another_backward_is_meant(stale.node, stale.culprit.at, is_parameter=is_parameter):
             groups.setdefault((stale.culprit.site, is_parameter), []).append(stale)
     raised_at = {story.calls[at].callsite for _, at in named if at in story.calls}
     failed = _reached_by_the_failed(story)

@@ -73,9 +73,8 @@ def _hazard(story: Story, saved: SavedTensor, node: AutogradNode, change: Write)
 def _how(story: Story, change: Write) -> str:
     if change.foreign is not None:
         names = _(" and ").join(f"`{name}`" for name in change.foreign.names)
-        return _("from outside torch, through {names}").format(
-            names=names or _("memory that it shares with NumPy or other code")
-        )
+        names = names or _("memory that it shares with NumPy or other code")
+        return _("from outside torch, through {names}").format(names=names)
     if change.call is None:
         return _("by something that the watch could not see")
     if change.mutation is None:
@@ -96,37 +95,30 @@ def _is_of_data(story: Story, write: CallEvent, mutation: Mutation) -> bool:
 
 
 def _message(
-    story: Story,
-    variable: str | None,
-    saved_site: Callsite | None,
-    saved: SavedTensor,
-    saver: AutogradNode,
-    change: Write,
+    story: Story, variable: str | None, site: Callsite | None, saved: SavedTensor, saver: AutogradNode, change: Write
 ) -> str:
     what = f"`{variable}`" if variable else _("A tensor")
-    site = change.site
-    if site is not None:
-        done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(site))
+    if change.site is not None:
+        done = _("{tensor} was overwritten by {write}").format(tensor=what, write=wording.spot(change.site))
     elif change.foreign is not None:
         beside = _("{tensor} was overwritten between two torch calls, while another Python thread was running,")
         alone = _("{tensor} was overwritten between two torch calls, at an unknown line")
         done = (beside if change.foreign.beside else alone).format(tensor=what)
     else:
         done = _("{tensor} was overwritten at a place that the watch did not see").format(tensor=what)
-    return sentences(
-        _("{done} after {save} had saved it for backward, in {node}.").format(
-            done=done, save=wording.spot(saved_site), node=saver.name
-        ),
-        _(
+    said = _("{done} after {save} had saved it for backward, in {node}.")
+    if not saved.guarded and saver.function is not None:
+        why = _(
             "PyTorch compares no versions of what `{function}` has kept by `save_for_backward`: the gradient is "
             "computed from the new values, without an error."
-        ).format(function=saver.function)
-        if not saved.guarded and saver.function is not None
-        else _(
+        )
+    else:
+        why = _(
             "The write came {how}, so no version moved and PyTorch did not notice: the gradient is computed from the "
             "new values, without an error."
-        ).format(how=_how(story, change)),
-    )
+        )
+    said = said.format(done=done, save=wording.spot(site), node=saver.name)
+    return sentences(said, why.format(function=saver.function, how=_how(story, change)))
 
 
 def _is_state(story: Story, saved: SavedTensor) -> bool:
@@ -145,9 +137,8 @@ def _fix(story: Story, variable: str | None, saved_site: Callsite | None, saved:
             "into it."
         ).format(name=change.foreign.names[0])
     if change.is_uncounted:
-        return _("Compute the forward pass ({place}) again after {line}.").format(
-            line=line, place=wording.place(saved_site)
-        )
+        anew = _("Compute the forward pass ({place}) again after {line}.")
+        return anew.format(line=line, place=wording.place(saved_site))
     if saved.storage in story.trained_memories:
         return _(
             "Compute the forward pass again after {line}; and write under `torch.no_grad()` instead of through "

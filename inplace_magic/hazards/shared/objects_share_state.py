@@ -31,12 +31,11 @@ def _by_line(story: Story) -> list[tuple[Found, bool]]:
     found: dict[Callsite | None, tuple[Found, bool] | None] = {}
     # Objects to which somebody handed a tensor, as ``copy.total = meter.total`` does, may be meant to share it.
     handed = {alias.target.partition(".")[2] for alias in story.aliases.statements}
-    for again in written_for_two(story):
-        call, site, tensor = again.call, again.site, again.tensor
+    for call, site, tensor, before in written_for_two(story):
         if site in found or _attribute(story, call, tensor, site) in (None, *handed):
             continue
         of_class = _of_the_class(story, call, tensor, site)
-        in_turn = _object_of(again.before.caller) == _object_of(site.caller)
+        in_turn = _object_of(before.caller) == _object_of(site.caller)
         path = story.bindings.written_path(call, tensor) or ""
         if of_class is not None and _keeps_both(story, site):
             found[site] = None

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
 from inplace_magic.analysis.accesses import Write
@@ -90,19 +89,12 @@ def _written_by(story: Story, storage: int, tensor: int, since: int, until: int)
     return None
 
 
-@dataclass(eq=False)
-class _Pair:
-    """What was written by two places of one tensor."""
-
-    last: dict[str, tuple[CallEvent, Region | None, str]] = field(default_factory=dict)
-    """By place: the latest write, its elements, and what its line says."""
-    begun: dict[str, int] = field(default_factory=dict)
-    """By place: the latest write that gave it values that do not depend on the old ones."""
-
-
 def written_by_both(story: Story) -> Iterator[Found]:
     """Yield the writes on top of what a write by another place of the tensor left, one for each pair of places."""
-    pairs: dict[Hashable, _Pair] = {}
+    last: dict[tuple[Hashable, str], tuple[CallEvent, Region | None, str]] = {}
+    """By pair and place: the latest write, its elements, and what its line says."""
+    begun: dict[tuple[Hashable, str], int] = {}
+    """By pair and place: the latest write that gave it values that do not depend on the old ones."""
     reported: set[Hashable] = set()
     asked: Counter[Hashable] = Counter()
     for call, mutation in writes_of(story.in_place):
@@ -111,32 +103,19 @@ def written_by_both(story: Story) -> Iterator[Found]:
         if asked[call.callsite, mutation.storage] > _MOST or trained or is_there_to_be_written(story, mutation):
             continue
         for owned in owners_of(story, call, mutation):
-            for key, mine, theirs in _places(story, call, mutation, owned):
-                pair = pairs.setdefault(key, _Pair())
-                before = _built_on(story, pair, call, mutation, mine, theirs, owned.path)
-                if before is not None and key not in reported:
-                    reported.add(key)
-                    earlier, one = before
+            for pair, mine, theirs in _places(story, call, mutation, owned):
+                region, builds = reach_of_write(call, mutation), builds_on_itself(story, call, mutation)
+                if not builds:
+                    begun[pair, mine] = call.index
+                last[pair, mine] = call, region, owned.path
+                earlier, elements, one = last.get((pair, theirs), (call, None, ""))
+                other_line = earlier.callsite != call.callsite and earlier.index > begun.get((pair, mine), -1)
+                if builds and other_line and may_meet(elements, region) and pair not in reported:
+                    reported.add(pair)
                     made = story.bindings.made_at.get(mutation.tensor)
                     calls: dict[str, Event | None] = {"line": call, "first": earlier, "made": made}
                     variable = story.bindings.written_name(call, mutation.tensor) or owned.path
                     yield Found(calls, mutation.tensor, variable, {"one": one, "other": owned.path})
-
-
-def _built_on(
-    story: Story, pair: _Pair, call: CallEvent, mutation: Mutation, mine: str, theirs: str, path: str
-) -> tuple[CallEvent, str] | None:
-    """Note a write by one place; return the write by the other place on which it builds, and what that line says."""
-    region, before = reach_of_write(call, mutation), pair.last.get(theirs)
-    builds = builds_on_itself(story, call, mutation)
-    if not builds:
-        pair.begun[mine] = call.index
-    pair.last[mine] = call, region, path
-    if before is None or not builds or before[0].index <= pair.begun.get(mine, -1) or before[0] is call:
-        return None
-    if before[0].callsite == call.callsite or not may_meet(before[1], region):
-        return None
-    return before[0], before[2]
 
 
 def _places(story: Story, call: CallEvent, mutation: Mutation, owned: Owned) -> Iterator[tuple[Hashable, str, str]]:

@@ -21,7 +21,7 @@ from inplace_magic.hazards.references.engine import began_as_a_buffer, first_of_
 from inplace_magic.hazards.references.origins import builds_on_itself, comes_from_itself
 from inplace_magic.hazards.rule import Found, Row, rules_of
 from inplace_magic.language import N_
-from inplace_magic.record.events import CallEvent, Mutation, Number, Region, TensorMetadata
+from inplace_magic.record.events import CallEvent, Mutation, Region, TensorMetadata
 from inplace_magic.record.paths import is_entry, is_entry_of_text
 from inplace_magic.record.places import Callsite
 from inplace_magic.source import expressions
@@ -102,7 +102,9 @@ CODE = "dataset-item-edited"
 def item_edited(story: Story) -> Iterator[Found]:
     """Yield the first write of each line that edits a stored item which it has edited before."""
     edits: Counter[tuple[object, ...]] = Counter()
-    arrays = _Arrays(story)
+    arrays = {storage.storage: storage for storage in story.trace.storages if storage.foreign}
+    first = {number: number for number in arrays}  # a row of an array is a block of its own each time it is fetched
+    first.update((number, first.get(block.follows, number)) for number, block in arrays.items() if block.follows)
     is_fetched = lru_cache(None)(_is_fetched_here)  # a loop has few places
     counts = lru_cache(None)(_counts_fetches)
 
@@ -114,13 +116,15 @@ def item_edited(story: Story) -> Iterator[Found]:
         if mutation.changed_nothing or not builds_on_itself(story, call, mutation):
             return None  # set, or set right, once and for all
         after = next(meta for meta in call.mutated if meta.tensor == mutation.tensor)
-        own = counts(site) or (fetched and not arrays.holds(after) and _is_of_the_item(story, after))
+        array = arrays.get(after.storage or 0)
+        own = counts(site) or (fetched and array is None and _is_of_the_item(story, after))
         if own if fetched else not _is_stored(story, call, after, site):
             return None
-        where, is_same_item = arrays.place_of(after, mutation)
+        where = first.get(after.storage or 0, after.storage), region_of(after)
         edit = site.function, site.cell, site.file, site.line, site.expression, where
         edits[edit] += 1
-        return Found({"line": call}, mutation.tensor) if edits[edit] > 1 and is_same_item else None
+        again = edits[edit] > 1 and (array is None or array.follows is not None)
+        return Found({"line": call}, mutation.tensor) if again else None
 
     return first_of_each_line(story.in_place, find)
 
@@ -167,33 +171,6 @@ def _counts_fetches(site: Callsite) -> bool:
         node.target if isinstance(node, ast.AugAssign) else chain_base(node) if isinstance(node, ast.Call) else None
     )
     return target is not node and expressions.root_name(target) == "self"
-
-
-class _Arrays:
-    """Follows what edits leave in the memory of arrays, across the tensors that are made on it."""
-
-    def __init__(self, story: Story) -> None:
-        self._foreign = {storage.storage for storage in story.trace.storages if storage.foreign}
-        self._left: dict[object, tuple[Number, ...] | None] = {}
-        """What stands there, as far as edits of items tell, by address and shape."""
-        self._going_on: dict[int | None, bool] = {}
-        """By storage: whether its first edit met what an edit of another storage had left."""
-
-    def holds(self, after: TensorMetadata) -> bool:
-        """True if a tensor lies on memory that was there before any tensor."""
-        return after.storage in self._foreign
-
-    def place_of(self, after: TensorMetadata, mutation: Mutation) -> tuple[object, bool]:
-        """Return what was written, and whether it is certain that an equal answer meant the same item."""
-        if not self.holds(after):
-            return (after.storage, region_of(after)), True
-        where = after.data_ptr, after.shape
-        before = mutation.values_before
-        if after.storage not in self._going_on:
-            unchanged = before is None or before == mutation.values_after
-            self._going_on[after.storage] = not unchanged and before == self._left.get(where)
-        self._left[where] = mutation.values_after
-        return where, self._going_on[after.storage]
 
 
 RULES = rules_of(

@@ -234,11 +234,9 @@ def _live(machine: Machine, function: Live, given: list[Value], named: Named, no
         return modules.call_module(machine, thing, given, named, node)
     if is_a(thing, type):
         made = builtin(machine, name_of(thing), module_of(thing), given, named, node)
+        made = made or modules.construct(machine, thing, given, named)
         if made is not None:
             return made
-        constructed = modules.construct(machine, thing, given, named)
-        if constructed is not None:
-            return constructed
         if issubclass(thing, tuple) and _fields(function):
             return Items([*given, *named.values()], list(_fields(function)))
         return _instance(machine, function, given, named, node)

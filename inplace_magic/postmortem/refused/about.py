@@ -80,12 +80,7 @@ class About:
             subject = subject if last == failure.match[self.group] else replace(subject, path=None)
         made = origin_of(history, subject, anywhere=self.made_it) if subject is not None else None
         made_at = history.site(made.step) if made is not None else None
-        here = failure.place
-        is_elsewhere = (
-            made_at is not None
-            and here is not None
-            and (made_at.line, made_at.cell, made_at.file) != (here.line, here.cell, here.file)
-        )
+        is_elsewhere = made_at is not None and failure.place is not None and made_at.place != failure.place.place
         path = subject.path if subject is not None else None
         told = {
             **failure.match.groupdict(""),

@@ -43,7 +43,7 @@ class Cutter:
     """What it is done to."""
 
 
-def cutters(value: ast.expr) -> Iterator[Cutter]:
+def found_in(value: ast.expr) -> Iterator[Cutter]:
     """Yield what ends a graph in an expression, outer ones first."""
     for node in ast.walk(value):
         if isinstance(node, ast.Attribute) and node.attr in ("data", "grad") and isinstance(node.ctx, ast.Load):
@@ -91,11 +91,6 @@ def switching_block(around: tuple[ast.AST, ...]) -> ast.With | ast.AsyncWith | N
     """Return the innermost ``with`` block that switches recording off; None where one inside it switches it on."""
     found = switch_around(around)
     return found[0] if found is not None and not found[1] else None
-
-
-def switching_decorator(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
-    """Return the decorator that switches recording off in a function."""
-    return next((each for each in function.decorator_list if switches_off(each)), None)
 
 
 def switches_off(node: ast.expr) -> bool:

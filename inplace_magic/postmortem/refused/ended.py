@@ -13,7 +13,7 @@ from inplace_magic.postmortem.refused.no_graph import Cut, Search
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text
 
-_SAID = {
+SAID = {
     "detach": N_("{line} ended it: `.detach()` gives the values without their history."),
     "data": N_("{line} ended it: `.data` gives the values without their history."),
     "number": N_("{line} ended it: {code} gives a plain number, which has no history."),
@@ -36,8 +36,9 @@ _SAID = {
     "operation": N_("{line} ended it: its inputs require grad, but the result of {code} does not."),
     "never": N_("None of its inputs requires grad. {line} made one of them without `requires_grad=True`."),
 }
+"""What ended the graph, in one sentence about the graph that was just named, by :attr:`.Cut.how`."""
 
-_CURES = {
+CURES = {
     "detach": N_("Remove `.detach()` from {line}."),
     "data": N_("Remove `.data` from {line}."),
     "number": N_("Continue with the tensor itself in {line}; take the number for printing alone."),
@@ -61,6 +62,7 @@ _CURES = {
     "operation": N_("Use an operation that has a gradient in {line}."),
     "never": N_("Create the tensor to be trained with `requires_grad=True`, or compute it from a module's parameters."),
 }
+"""What to change there."""
 
 
 def explain_no_graph(failure: Failure) -> Answer:
@@ -76,27 +78,18 @@ def explain_no_graph(failure: Failure) -> Answer:
         _("{line} starts at {tensor}, from which no graph leads back to a tensor that requires grad.").format(
             line=words.spot(failure.place), tensor=words.called(root)
         ),
-        said_of(cuts[0]) if cuts else "",
+        of_the_first(cuts, SAID),
         words.doubt([cut.site for cut in cuts[1:]]) if cuts and not (len(cuts) == 1 and cuts[0].sure) else "",
         sites=tuple(cut.site for cut in cuts),
         certain=len(cuts) == 1 and cuts[0].sure,
         name=(cuts[0].name if cuts else None) or path,
-        fix=cure_of(cuts[0]) if cuts else None,
+        fix=of_the_first(cuts, CURES) or None,
     )
 
 
-def said_of(cut: Cut) -> str:
-    """Return what ended the graph, in one sentence about the graph that was just named."""
-    return _filled(_SAID, cut)
-
-
-def cure_of(cut: Cut) -> str:
-    """Return what to change there."""
-    return _filled(_CURES, cut)
-
-
-def _filled(table: dict[str, str], cut: Cut) -> str:
-    return _(table[cut.how]).format(line=words.spot(cut.site), code=words.code(cut.code))
+def of_the_first(cuts: list[Cut], table: dict[str, str]) -> str:
+    """Return the sentence of a table about the likeliest place; empty where there is none."""
+    return _(table[cuts[0].how]).format(line=words.spot(cuts[0].site), code=words.code(cuts[0].code)) if cuts else ""
 
 
 ENDED: tuple[Kind, ...] = (

@@ -11,7 +11,7 @@ from typing import Any
 from inplace_magic.postmortem.failure import Failure
 from inplace_magic.postmortem.reading import MISSING, Scopes, is_any_tensor, value_of
 from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in, bound_by
-from inplace_magic.source.expressions import last_name, path_text
+from inplace_magic.source.expressions import argument, last_name, path_text
 from inplace_magic.source.listing import LOOPS
 
 _BACKWARDS = ("backward", "grad", "manual_backward")
@@ -58,14 +58,6 @@ def _inner(node: ast.expr) -> list[ast.expr]:
 def runs_backward(call: ast.Call) -> bool:
     """True if a call has the name of one that runs backward."""
     return isinstance(call.func, (ast.Attribute, ast.Name)) and last_name(call.func) in _BACKWARDS
-
-
-def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
-    """Return what a call gives for a parameter."""
-    for word in call.keywords:
-        if word.arg in names:
-            return word.value
-    return call.args[position] if position < len(call.args) else None
 
 
 def reads_a_gradient(failure: Failure) -> bool:

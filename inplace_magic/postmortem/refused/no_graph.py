@@ -17,19 +17,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, NoneType
 
 import torch
 
 from inplace_magic.postmortem.reading import MISSING, is_a, of_class, paths_in, unwrapped
-from inplace_magic.postmortem.refused.cutters import (
-    cutters,
-    freezes,
-    switch_around,
-    switches_off,
-    switching_block,
-    switching_decorator,
-)
+from inplace_magic.postmortem.refused import cutters
 from inplace_magic.postmortem.refused.facts import is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import History, steps_above
 from inplace_magic.postmortem.refused.lines import Sight, sight_in
@@ -40,6 +33,7 @@ from inplace_magic.source.text import Function, FunctionNode
 _MOST_LOOKS = 300
 _MOST_DEPTH = 12
 _MOST_NAMES = 4
+_NO_TENSORS = (ModuleType, FunctionType, type, torch.nn.Module, NoneType, str, bool)
 
 
 def _arguments_of(function: FunctionNode, call: ast.Call, here: Sight) -> dict[str, object]:
@@ -105,7 +99,7 @@ class Search:
             return False
         if self._is_cut(value, here, name):
             return True
-        block = switching_block(here.step.around) if here.step is not None else None
+        block = cutters.switching_block(here.step.around) if here.step is not None else None
         follows = self._tracked(value, here)
         if block is not None and follows is not False:
             self._add("block", here, name, ast.unparse(block.items[0].context_expr), sure=follows is True)
@@ -120,7 +114,7 @@ class Search:
     def _is_cut(self, value: ast.expr, here: Sight, name: str | None) -> bool:
         if here.step is None and not isinstance(value, (ast.Call, ast.BinOp, ast.Attribute)):
             return False
-        for cutter in cutters(value):
+        for cutter in cutters.found_in(value):
             known = [self._tracked(each, here) for each in cutter.inner]
             if known and all(each is False for each in known):
                 continue
@@ -181,7 +175,7 @@ class Search:
         return hit
 
     def _decorated(self, function: Function, filename: str, caller: Callsite | None) -> Cut | None:
-        decorator = switching_decorator(function.node)
+        decorator = next(filter(cutters.switches_off, function.node.decorator_list), None)
         if decorator is None:
             return None
         code = ast.unparse(decorator)
@@ -193,11 +187,8 @@ class Search:
         hit = False
         for node in paths_in(value):
             path, known = path_text(node), here.value(node)
-            if path is None or is_a(known, (ModuleType, FunctionType, type)) or is_module(known):
-                continue
-            if known is None or is_a(known, (str, bool)):
-                continue
-            hit = self._behind(path, here, depth) or hit
+            if path is not None and not is_a(known, _NO_TENSORS):
+                hit = self._behind(path, here, depth) or hit
         if not hit and here.step is not None and isinstance(value, ast.Call) and path_text(value.func) is not None:
             self._add("never", here, name, ast.unparse(value), sure=False)
             return True
@@ -245,13 +236,13 @@ class Search:
     def _was_tracked(self, node: ast.expr, here: Sight, depth: int) -> bool:
         """True if what a name stood for before it was given another value plainly came from what requires grad."""
         bound = next(here.before(path_text(node) or ""), None)
-        if bound is None or bound.value is None or depth >= _MOST_NAMES or next(cutters(bound.value), None) is not None:
+        if bound is None or bound.value is None or depth >= _MOST_NAMES or any(cutters.found_in(bound.value)):
             return False
-        inner = here.at(bound.step)
-        return switching_block(bound.step.around) is None and self._tracked(bound.value, inner, depth + 1) is True
+        recorded = cutters.switching_block(bound.step.around) is None
+        return recorded and self._tracked(bound.value, here.at(bound.step), depth + 1) is True
 
     def _frozen(self, here: Sight, name: str | None, module: str) -> None:
-        lines = (step for step in self.history.every_step() if freezes(step.node))
+        lines = (step for step in self.history.every_step() if cutters.freezes(step.node))
         sites = list(dict.fromkeys(map(self.history.site, lines)))
         for site in sites[:4]:
             self.cuts.append(Cut("frozen", site, None, module, len(sites) == 1))
@@ -264,7 +255,7 @@ class Search:
         texts = history.failure.texts
         for at in range(len(history.failure.frames) - 1, -1, -1):
             frame = history.failure.frames[at]
-            switch = switch_around(history.around(at))
+            switch = cutters.switch_around(history.around(at))
             if switch is not None:
                 block, on = switch
                 if not on:
@@ -281,7 +272,7 @@ class Search:
             return
         for frame in range(len(self.history.failure.frames) - 1, -1, -1):
             for step in self.history.steps(frame):
-                if isinstance(step.node, ast.Expr) and switches_off(step.node.value):
+                if isinstance(step.node, ast.Expr) and cutters.switches_off(step.node.value):
                     yield Cut("switch", self.history.site(step), None, ast.unparse(step.node.value))
 
     def _add(self, how: str, here: Sight, name: str | None, code: str, *, sure: bool = True) -> None:

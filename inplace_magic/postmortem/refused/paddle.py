@@ -15,22 +15,11 @@ from inplace_magic.capture.naming.reach import within_reach
 from inplace_magic.language import _
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.reading import held_at, is_any_tensor, paths_in, value_of
-from inplace_magic.postmortem.refused import words
+from inplace_magic.postmortem.refused import lines, words
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.lines import (
-    argument,
-    backward_call,
-    carried,
-    loop_around,
-    reads_a_gradient,
-    roots_in,
-    roots_of_call,
-    runs_backward,
-    writes_in,
-)
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.refusal import WHY
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import argument, path_text
 
 
 def explain_overwritten(failure: Failure) -> Answer:
@@ -49,21 +38,18 @@ def explain_overwritten(failure: Failure) -> Answer:
         by_version = _("These lines wrote tensors that are at version {found} now: {lines}.")
     else:
         by_version = _("No name in sight leads to a tensor at version {found} that the text writes.")
-    lines = list(map(words.spot, sites[:3]))
+    spots = list(map(words.spot, sites[:3]))
+    fix = _("Let {line} give a new tensor, or write into a copy: `{name}.clone()`.")
     return words.answer(
         failure,
         _("A tensor that autograd saved for backward was overwritten before backward used it."),
-        by_version.format(tensor=words.tensor(name), line=", ".join(lines[:1]), lines=", ".join(lines), found=found),
+        by_version.format(tensor=words.tensor(name), line=", ".join(spots[:1]), lines=", ".join(spots), found=found),
         sites=sites,
         certain=len(sites) == 1 and found - expected == 1 and steps[0].sure,
         name=name,
         expected_version=expected,
         found_version=found,
-        fix=_("Let {line} give a new tensor, or write into a copy: `{name}.clone()`.").format(
-            line=words.line_of(sites[0]), name=name or "…"
-        )
-        if sites
-        else None,
+        fix=fix.format(line=words.line_of(sites[0]), name=name or "…") if sites else None,
     )
 
 
@@ -73,7 +59,7 @@ def _writes(history: History, version: int) -> Iterator[tuple[str, Step]]:
     from inplace_magic.capture.paddle import describe
 
     for frame in range(len(history.failure.frames) - 1, -1, -1):
-        for path, tensor, step in writes_in(history, frame):
+        for path, tensor, step in lines.writes_in(history, frame):
             renaming = isinstance(step.node, ast.AugAssign) and not isinstance(step.node.target, ast.Subscript)
             if path is not None and describe.version(tensor) == version and not renaming:
                 yield path, step
@@ -85,7 +71,8 @@ def explain_leaf(failure: Failure) -> Answer:
     frame = len(failure.frames) - 1
     path = _named(history, failure.match["tensor"])
     made = history.binding(path, frame) if path is not None else None
-    is_update = reads_a_gradient(failure) or (path is not None and "." in path)
+    is_update = lines.reads_a_gradient(failure) or (path is not None and "." in path)
+    fix = _(words.UPDATE if is_update else words.LEAF_FIX)
     return words.answer(
         failure,
         _(words.LEAF_WRITTEN).format(line=words.spot(failure.place), tensor=words.tensor(path)),
@@ -94,9 +81,7 @@ def explain_leaf(failure: Failure) -> Answer:
         sites=[failure.place],
         certain=failure.place is not None,
         name=path,
-        fix=_(words.UPDATE if is_update else words.LEAF_FIX).format(
-            line=words.line_of(failure.place), name=path or _("it")
-        ),
+        fix=fix.format(line=words.line_of(failure.place), name=path or _("it")),
     )
 
 
@@ -123,20 +108,20 @@ def explain_second_backward(failure: Failure) -> Answer:
     """Return the backward that was first, or what a loop carries on, by the text alone."""
     history = History(failure)
     frame = len(failure.frames) - 1
-    roots = roots_in(history)
+    roots = lines.roots_in(history)
     path = path_text(roots[0]) if roots else None
     made = history.binding(path, frame) if path is not None else None
     steps = history.steps(frame)
     since = steps[: next((at for at, step in enumerate(steps) if made is not None and step is made.step), len(steps))]
     scopes = history.scopes(frame)
     first = next((step for step in since if _runs_from(step, path, scopes)), None)
-    loop = loop_around(history, frame)
+    loop = lines.loop_around(history, frame)
     outside = loop is not None and made is not None and loop not in made.step.around
     ways: list[words.Way] = []
     if first is not None or outside:
         ways = [words.Way("again", path, None, history.site(first) if first is not None else failure.place)]
     elif loop is not None:
-        states = carried(history, frame, loop, lambda path: any(map(_has_graph, held_at(path, scopes))))
+        states = lines.carried(history, frame, loop, lambda path: any(map(_has_graph, held_at(path, scopes))))
         ways = [words.Way("carried", name, step, failure.place) for name, step in states]
     return words.answer_of(history, ways, path)
 
@@ -144,8 +129,8 @@ def explain_second_backward(failure: Failure) -> Answer:
 def _runs_from(step: Step, path: str | None, scopes: Any) -> bool:
     if path is None or hasattr(step.node, "body") or step.earlier_pass:
         return False
-    calls = (node for node in ast.walk(step.node) if isinstance(node, ast.Call) and runs_backward(node))
-    return any(path_text(root) == path for call in calls for root in roots_of_call(call, scopes))
+    calls = (node for node in ast.walk(step.node) if isinstance(node, ast.Call) and lines.runs_backward(node))
+    return any(path_text(root) == path for call in calls for root in lines.roots_of_call(call, scopes))
 
 
 def _has_graph(value: Any) -> bool:
@@ -155,14 +140,13 @@ def _has_graph(value: Any) -> bool:
 def explain_unused(failure: Failure) -> Answer:
     """Return which of the inputs the result was not computed from."""
     history = History(failure)
-    call = backward_call(history)
-    given = argument(call, 1, "inputs") if call is not None else None
+    given = argument(lines.backward_call(history), 1, "inputs")
     listed = given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given] if given is not None else []
     index = int(failure.match["index"])
     path = path_text(listed[index]) if index < len(listed) else None
     return words.answer(
         failure,
-        words.not_behind(failure, path, roots_in(history)),
+        words.not_behind(failure, path, lines.roots_in(history)),
         sites=[failure.place],
         certain=path is not None,
         name=path,

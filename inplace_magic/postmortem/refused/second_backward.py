@@ -25,18 +25,10 @@ from inplace_magic.language import N_
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of, roots_of
 from inplace_magic.postmortem.reading import held_at, paths_in
+from inplace_magic.postmortem.refused import lines
 from inplace_magic.postmortem.refused.about import reached
 from inplace_magic.postmortem.refused.facts import computed, is_tensor
 from inplace_magic.postmortem.refused.history import History, Step
-from inplace_magic.postmortem.refused.lines import (
-    carried,
-    loop_around,
-    needed_for,
-    roots_in,
-    roots_of_call,
-    runs_backward,
-    sight_in,
-)
 from inplace_magic.postmortem.refused.words import Way, answer_of
 from inplace_magic.record.answer import Answer
 from inplace_magic.source.expressions import path_text, root_name
@@ -45,7 +37,7 @@ from inplace_magic.source.expressions import path_text, root_name
 def explain_second_backward(failure: Failure) -> Answer:
     """Return the line by which the failing backward came into a used up graph, and the backward that was first."""
     history = History(failure)
-    roots = roots_in(history)
+    roots = lines.roots_in(history)
     path = path_text(roots[0]) if roots else None
     return answer_of(history, list(_ways(history, path)), path)
 
@@ -71,7 +63,7 @@ def _ways(history: History, path: str | None) -> Iterator[Way]:
                 yield Way("shared" if name is not None else "joined", name, made, first)
             return
     for frame in range(last, -1, -1):
-        loop = loop_around(history, frame)
+        loop = lines.loop_around(history, frame)
         if loop is not None:
             yield from _in_a_loop(history, frame, loop, nodes, path)
             return
@@ -110,10 +102,10 @@ def _in_a_loop(history: History, frame: int, loop: ast.AST, nodes: dict[int, Any
             for step in history.storing(root):
                 yield Way("kept", first, step, place)
     scopes = history.scopes(frame)
-    states = list(carried(history, frame, loop, lambda path: _leads(path, names, scopes)))
+    states = list(lines.carried(history, frame, loop, lambda path: _leads(path, names, scopes)))
     if not states and not above:  # `out, state = cell(x, state)`: what is carried now is behind no result yet
-        needed = needed_for(history, frame, loop, path)
-        states = list(carried(history, frame, loop, lambda path: path in needed and _has_graph(path, scopes)))
+        needed = lines.needed_for(history, frame, loop, path)
+        states = list(lines.carried(history, frame, loop, lambda path: path in needed and _has_graph(path, scopes)))
     for name, step in states:
         yield Way("carried", name, step, place)
     for name in names:
@@ -170,15 +162,15 @@ def _has_graph(path: str, scopes: Any) -> bool:
 
 def _backwards_before(history: History, frame: int) -> Iterator[tuple[Step, Any]]:
     """(statement, tensor it began at where that is still there) of the backwards before, the latest first."""
-    line = sight_in(history, frame)
+    line = lines.sight_in(history, frame)
     for step in line.steps:
         if hasattr(step.node, "body") or step.earlier_pass:
             continue
         here = line.at(step)
         for node in ast.walk(step.node):
-            if not isinstance(node, ast.Call) or not runs_backward(node) or _keeps_the_graph(node):
+            if not isinstance(node, ast.Call) or not lines.runs_backward(node) or _keeps_the_graph(node):
                 continue
-            for root in roots_of_call(node, here.scopes):
+            for root in lines.roots_of_call(node, here.scopes):
                 # `(a + b).backward()`, `loss.mean().backward()`: of what it is computed from
                 known = [root] if path_text(root) is not None else paths_in(root)
                 yield step, next(filter(is_tensor, map(here.value, known)), None)

@@ -36,26 +36,26 @@ def explain_not_scalar(failure: Failure) -> Answer:
     unreduced = _without_reduction(made, history, frame)
     sizes = describe.layout(tensor).shape if tensor is not None else None
     shape = _("unknown") if sizes is None else str(list(sizes))
-    real = "real scalar" not in failure.text and "complex" not in failure.text.lower()
-    what = _("{line} runs backward from {tensor}, whose shape is {shape}.")
-    what = what if real else _("{line} runs backward from {tensor}, which is complex.")
+    if "real scalar" not in failure.text and "complex" not in failure.text.lower():
+        what = _("{line} runs backward from {tensor}, whose shape is {shape}.")
+        fix = _(
+            "Make one number of it in {line}, by `.mean()` or `.sum()`; or hand backward a weight for each number: "
+            "`gradient=torch.ones_like({name})`."
+        )
+    else:
+        what = _("{line} runs backward from {tensor}, which is complex.")
+        fix = _("Take a real number of it: `.abs()`, `.real`, or the square of the absolute value, and its sum.")
+    reduced = _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.')
     return words.answer(
         failure,
         what.format(line=words.spot(failure.place), tensor=words.called(root), shape=shape),
         _("{line} gave it.").format(line=words.spot(site)) if made is not None else "",
-        _('`{code}` was made with `reduction="none"`, so it gives one loss for each entry.').format(code=unreduced)
-        if unreduced
-        else "",
+        reduced.format(code=unreduced) if unreduced else "",
         failure.why,
         sites=[site],
         certain=made is None or made.step.sure,
         name=path,
-        fix=_("Take a real number of it: `.abs()`, `.real`, or the square of the absolute value, and its sum.")
-        if not real
-        else _(
-            "Make one number of it in {line}, by `.mean()` or `.sum()`; or hand backward a weight for each number: "
-            "`gradient=torch.ones_like({name})`."
-        ).format(line=words.line_of(site), name=path or "…"),
+        fix=fix.format(line=words.line_of(site), name=path or "…"),
     )
 
 
@@ -107,24 +107,18 @@ def explain_other_shape(failure: Failure) -> Answer:
     path = path_text(root)
     if path is not None and type(value_of(root, history.scopes(len(failure.frames) - 1))) in (list, tuple):
         path = f"{path}[{index}]"
+    said = _("{line} begins backward at {tensor}, whose {what} is {wanted}, with a gradient whose {what} is {given}.")
+    fix = _("Give it a gradient like the result: `torch.ones_like({name})`, or run backward from one number.")
+    told = {name: text.replace("torch.Size(", "").rstrip(").") for name, text in failure.match.groupdict().items()}
+    tensor = words.tensor(path) if path is not None else words.called(root)
     return words.answer(
         failure,
-        _(
-            "{line} begins backward at {tensor}, whose {what} is {wanted}, with a gradient whose {what} is {given}."
-        ).format(
-            line=words.spot(failure.place),
-            tensor=words.tensor(path) if path is not None else words.called(root),
-            what=failure.match["what"],
-            wanted=failure.match["wanted"].replace("torch.Size(", "").rstrip(")."),
-            given=failure.match["given"].replace("torch.Size(", "").rstrip(")."),
-        ),
+        said.format(line=words.spot(failure.place), tensor=tensor, **told),
         failure.why,
         sites=[failure.place],
         certain=failure.place is not None,
         name=path,
-        fix=_("Give it a gradient like the result: `torch.ones_like({name})`, or run backward from one number.").format(
-            name=path or "…"
-        ),
+        fix=fix.format(name=path or "…"),
     )
 
 

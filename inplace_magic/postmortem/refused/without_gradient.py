@@ -19,16 +19,15 @@ from inplace_magic.language import N_, _, sentences
 from inplace_magic.postmortem.failure import Failure, Kind
 from inplace_magic.postmortem.graph import nodes_of
 from inplace_magic.postmortem.reading import paths_in, value_of
-from inplace_magic.postmortem.refused import words
-from inplace_magic.postmortem.refused.cutters import cutters, switching_block
-from inplace_magic.postmortem.refused.ended import cure_of, said_of
+from inplace_magic.postmortem.refused import cutters, words
+from inplace_magic.postmortem.refused.ended import CURES, SAID, of_the_first
 from inplace_magic.postmortem.refused.facts import computed, is_module, is_tensor, parameters_of, tracked
 from inplace_magic.postmortem.refused.history import Bound, History, Step, bindings_in
-from inplace_magic.postmortem.refused.lines import argument, backward_call, roots_in, roots_of_call, runs_backward
+from inplace_magic.postmortem.refused.lines import backward_call, roots_in, roots_of_call, runs_backward
 from inplace_magic.postmortem.refused.no_graph import Cut
 from inplace_magic.record.answer import Answer
 from inplace_magic.record.places import Callsite
-from inplace_magic.source.expressions import path_text
+from inplace_magic.source.expressions import argument, path_text
 
 
 def explain_unused(failure: Failure) -> Answer:
@@ -37,8 +36,7 @@ def explain_unused(failure: Failure) -> Answer:
     frame = len(failure.frames) - 1
     scopes = history.scopes(frame)
     roots = roots_in(history)
-    call = backward_call(history)
-    given = _listed(argument(call, 1, "inputs") if call is not None else None, scopes)
+    given = _listed(argument(backward_call(history), 1, "inputs"), scopes)
     outputs = [value for root in roots if is_tensor(value := value_of(root, scopes))]
     index = failure.match.groupdict().get("index")
     outside = [entry for entry in given if entry[1] is not None and not _is_behind(entry[1], outputs)]
@@ -48,22 +46,18 @@ def explain_unused(failure: Failure) -> Answer:
     root = path_text(roots[0]) if len(roots) == 1 else None
     again = _bound_after(history, path, root, frame)
     site = history.site(again.step) if again is not None else failure.place
-    text = words.not_behind(failure, path, roots)
-    if again is not None:
-        said_so = (
-            _("{line} bound `{name}` to another tensor after {result} was computed.")
-            if len(list(bindings_in(history.steps(frame), again.path, frame))) > 1
-            else _("{line} made `{name}` after {result} was computed.")
-        )
-        told = said_so.format(line=words.spot(site), name=path, result=words.tensor(root))
-        fix = _(
-            "Keep the tensor that the result was computed from under its own name: bind {line} to another one."
-        ).format(line=words.line_of(site))
+    if again is None:
+        said, fix = failure.why, _(words.USE_IT).format(name=words.tensor(path))
     else:
-        told, fix = failure.why, _(words.USE_IT).format(name=words.tensor(path))
-    return words.answer(
-        failure, text, told, sites=[site], certain=len(outside) == 1 and site is not None, name=path, fix=fix
-    )
+        said = _("{line} made `{name}` after {result} was computed.")
+        if len(list(bindings_in(history.steps(frame), again.path, frame))) > 1:
+            said = _("{line} bound `{name}` to another tensor after {result} was computed.")
+        said = said.format(line=words.spot(site), name=path, result=words.tensor(root))
+        fix = _("Keep the tensor that the result was computed from under its own name: bind {line} to another one.")
+        fix = fix.format(line=words.line_of(site))
+    certain = len(outside) == 1 and site is not None
+    text = words.not_behind(failure, path, roots)
+    return words.answer(failure, text, said, sites=[site], certain=certain, name=path, fix=fix)
 
 
 def _listed(node: ast.expr | None, scopes: Any) -> list[tuple[str | None, Any]]:
@@ -134,32 +128,21 @@ def _of_no_leaf(history: History, path: str, tensor: Any, frame: int) -> tuple[s
     """What is said of a result, and of a tensor that does not require grad; the line that made it."""
     made = history.binding(path, frame)
     site = history.site(made.step) if made is not None else None
-    line, name = words.spot(site), words.tensor(path)
     value = made.value if made is not None else None
     if value is not None and path in map(path_text, paths_in(value)):  # `w = w - lr * w.grad`
-        return (
-            _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.").format(
-                line=line, tensor=name
-            ),
-            _("Change the values of the leaf instead: `with torch.no_grad():` and `{name} -= …`.").format(name=path),
-            site,
+        said = _("{line} bound {tensor} to a new tensor, which is not the leaf that backward reached before.")
+        fix = _("Change the values of the leaf instead: `with torch.no_grad():` and `{name} -= …`.")
+    elif tracked(tensor):
+        said = _("{tensor} is the result of an operation, and backward keeps gradients at leaves alone.")
+        fix = _(
+            "Make it the leaf, `{name} = {name}.detach().requires_grad_()`, or call `{name}.retain_grad()` before "
+            "backward."
         )
-    if tracked(tensor):
-        return (
-            _("{tensor} is the result of an operation, and backward keeps gradients at leaves alone.").format(
-                tensor=name
-            ),
-            _(
-                "Make it the leaf, `{name} = {name}.detach().requires_grad_()`, or call `{name}.retain_grad()` before "
-                "backward."
-            ).format(name=path),
-            site,
-        )
-    return (
-        _("{tensor} does not require grad, so backward computes no gradient for it.").format(tensor=name),
-        _("Set `requires_grad=True` where {tensor} is made, before anything is computed from it.").format(tensor=name),
-        site,
-    )
+    else:
+        said = _("{tensor} does not require grad, so backward computes no gradient for it.")
+        fix = _("Set `requires_grad=True` where {tensor} is made, before anything is computed from it.")
+    told = {"line": words.spot(site), "tensor": words.tensor(path), "name": path}
+    return said.format(**told), fix.format(**told), site
 
 
 def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer | None:
@@ -188,9 +171,9 @@ def _of_a_leaf(history: History, path: str, tensor: Any, frame: int) -> Answer |
         _("No graph leads from {result} back to {tensor}.").format(
             result=words.called(roots[0]), tensor=words.tensor(path)
         ),
-        said_of(cuts[0]) if cuts else "",
+        of_the_first(cuts, SAID),
     )
-    fix = cure_of(cuts[0]) if cuts else _("Compute the loss from {tensor}.").format(tensor=words.tensor(path))
+    fix = of_the_first(cuts, CURES) or _("Compute the loss from {tensor}.").format(tensor=words.tensor(path))
     return _answer(history, path, text, fix, *(cut.site for cut in cuts))
 
 
@@ -229,10 +212,10 @@ def _cuts(history: History, path: str, steps: list[Step]) -> Iterator[Cut]:
         for name, value, _how in step.bound:
             if value is None or led.isdisjoint(map(path_text, paths_in(value))):
                 continue
-            site, block = history.site(step), switching_block(step.around)
+            site, block = history.site(step), cutters.switching_block(step.around)
             ended = [
                 each
-                for each in cutters(value)
+                for each in cutters.found_in(value)
                 if led & {path_text(part) for node in each.inner for part in paths_in(node)}
             ]
             if block is not None:

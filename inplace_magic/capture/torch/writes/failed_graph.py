@@ -8,18 +8,18 @@ towards the leaves, the first parameter of a module that the user's names reach.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import torch
 
 from inplace_magic.capture.graph.depth import most_nodes
-from inplace_magic.capture.names import TORCH_KINDS
+from inplace_magic.capture.names import TORCH_KINDS, named
 from inplace_magic.capture.naming.reach import within_reach
 from inplace_magic.capture.naming.scope import locals_of, names_in_sight
 from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, saved_values, youngest_first
-from inplace_magic.capture.torch.modules import named
 from inplace_magic.errors import error_text
 from inplace_magic.record.autograd import AutogradNode
 from inplace_magic.record.names import ModuleName, TensorName
@@ -32,25 +32,28 @@ _LEAF = 2
 
 
 class Behind(NamedTuple):
-    """What stands behind a node."""
+    """The node that refused, and what stands behind it."""
 
-    nodes: tuple[AutogradNode, ...]
-    """The way to the leaf, the node itself first; of each the one next node alone."""
-    parameter: TensorName
-    module: ModuleName
+    nodes: tuple[AutogradNode, ...] = ()
+    """The node itself, then the way to the parameter; of each the one next node alone."""
+    names: tuple[TensorName, ...] = ()
+    """That of the parameter."""
+    modules: tuple[ModuleName, ...] = ()
+    """The one whose parameter it is."""
 
 
-def behind(node: Any, frame: FrameType | None, is_users: Callable[[CodeType], tuple[bool, bool]]) -> Behind | None:
-    """Return the module whose parameter is next to a node; None where the user's names reach none.
+NOTHING = Behind()
+
+
+def behind(node: Any, frame: FrameType | None, is_users: Callable[[CodeType], tuple[bool, bool]]) -> Behind:
+    """Return the module whose parameter is next to a node; the node alone where the user's names reach none.
 
     Args:
         is_users: whether code is the user's, and whether it is the outermost that counts.
     """
     known = _parameters(frame, is_users)
-    if not known:
-        return None
     came_from: dict[Any, Any] = {node: None}
-    waiting = deque([node])
+    waiting = deque([node] if known else ())
     most = most_nodes() // 2  # besides those that were looked at for the node itself
     while waiting and len(came_from) < most:
         each = waiting.popleft()
@@ -61,16 +64,19 @@ def behind(node: Any, frame: FrameType | None, is_users: Callable[[CodeType], tu
             waiting.append(step)
             found = known.get(id(step.variable)) if node_name(step) == "AccumulateGrad" else None
             if found is not None:
-                return Behind(_way(step, came_from), *found)
-    return None
+                _depth, parameter, module = found
+                return Behind(_way(step, came_from), (parameter,), (module,))
+    return Behind((AutogradNode(_FIRST_NODE, node_name(node), node_sequence(node)),))
 
 
 def _parameters(
     frame: FrameType | None, is_users: Callable[[CodeType], tuple[bool, bool]]
-) -> dict[int, tuple[TensorName, ModuleName]]:
-    """By ``id`` of a parameter: its name and its module, both by the shortest path that leads there."""
+) -> dict[int, tuple[int, TensorName, ModuleName]]:
+    """By ``id`` of a parameter: length of the shortest path that leads there, and by that its name and its module."""
     found: dict[int, tuple[int, TensorName, ModuleName]] = {}
-    for names in _in_sight(frame, is_users):
+    while frame is not None:
+        mine, is_last = is_users(frame.f_code)
+        names = names_in_sight(frame) if is_last else locals_of(frame) if mine else {}
         for depth, path, item in within_reach(names, TORCH_KINDS):
             if not isinstance(item, torch.nn.Module):
                 continue
@@ -78,42 +84,20 @@ def _parameters(
                 known = found.get(id(parameter))
                 if parameter is not None and (known is None or depth < known[0]):
                     found[id(parameter)] = depth, TensorName(_LEAF, f"{path}.{name}"), named(path, item)
-    return {key: (parameter, module) for key, (_depth, parameter, module) in found.items()}
-
-
-def _in_sight(
-    frame: FrameType | None, is_users: Callable[[CodeType], tuple[bool, bool]]
-) -> Iterator[Mapping[str, Any]]:
-    while frame is not None:
-        mine, is_last = is_users(frame.f_code)
-        if is_last:
-            yield names_in_sight(frame)
-            return
-        if mine:
-            yield locals_of(frame)
-        frame = frame.f_back
+        frame = None if is_last else frame.f_back
+    return found
 
 
 def _way(leaf: Any, came_from: Mapping[Any, Any]) -> tuple[AutogradNode, ...]:
-    way = []
-    step = leaf
-    while step is not None:
-        way.append(step)
-        step = came_from[step]
+    way = [leaf]
+    while came_from[way[-1]] is not None:
+        way.append(came_from[way[-1]])
     way.reverse()
-    last = len(way) - 1
-    return tuple(
-        AutogradNode(
-            _FIRST_NODE + at,
-            node_name(each),
-            node_sequence(each),
-            next=()
-            if at == last
-            else tuple(_FIRST_NODE + at + 1 if n is way[at + 1] else None for n, _ in each.next_functions),
-            variable=_LEAF if at == last else None,
-        )
-        for at, each in enumerate(way)
-    )
+    nodes = []
+    for number, (each, after) in enumerate(pairwise(way), _FIRST_NODE):
+        behind_it = tuple([number + 1 if step is after else None for step, _ in each.next_functions])
+        nodes.append(AutogradNode(number, node_name(each), node_sequence(each), behind_it))
+    return (*nodes, AutogradNode(_FIRST_NODE + len(nodes), node_name(leaf), node_sequence(leaf), variable=_LEAF))
 
 
 def fitting_node(roots: Iterable[Any], refusal: Refusal, text: str) -> tuple[Any, str, Any] | None:

@@ -25,13 +25,14 @@ from inplace_magic.capture.torch import probes
 from inplace_magic.capture.torch.arguments import tensors_in
 from inplace_magic.capture.torch.callers import PassOn, call_plainly
 from inplace_magic.capture.torch.describe import has_own_sizes, tracing
-from inplace_magic.capture.torch.describe_nodes import node_name, node_sequence, sequence_number
+from inplace_magic.capture.torch.describe_nodes import node_sequence, sequence_number
 from inplace_magic.capture.torch.functions import FACTS, FunctionFacts, facts_of
 from inplace_magic.capture.torch.refusals import refusal_of
 from inplace_magic.capture.torch.tracebacks import without_our_frames
 from inplace_magic.capture.torch.wrapped import asking_function
-from inplace_magic.capture.torch.writes.failed_graph import Behind, behind, fitting_node
+from inplace_magic.capture.torch.writes.failed_graph import NOTHING, Behind, behind, fitting_node
 from inplace_magic.errors import error_text
+from inplace_magic.record.autograd import SavedTensor
 from inplace_magic.record.refusal import Refusal
 
 _PARAMETER = torch.nn.Parameter
@@ -57,19 +58,16 @@ class RawFailure:
     error: str
     site: int | None
     facts: FunctionFacts
-    node: str | None = None
-    """The node that refused; None where several fit, or none."""
-    sequence: int | None = None
-    saved: str = ""
-    shape: tuple[int, ...] | None = None
+    behind: Behind = NOTHING
+    """The node that refused, and the module next to it in its graph; empty where several fit, or none."""
+    saved: SavedTensor | None = None
+    """What that node had saved."""
     writes: tuple[RawWrite, ...] = ()
     """Those that came after the save and moved the version beyond the expected one, oldest first."""
     whole: bool = False
     """Whether the first of them is the one that moved it first."""
     forgotten: bool = False
     """Whether the ring had let go of writes that came after the save."""
-    behind: Behind | None = None
-    """The module next to the node in its graph."""
 
 
 class WriteProbe(probes.CallProbe):
@@ -244,7 +242,8 @@ def examined(
     """
     (node, name, tensor), expected = found, told.refusal.expected
     sequence, (pointer, _version) = node_sequence(node), _where(tensor)
-    named = replace(told, node=node_name(node), sequence=sequence, saved=name, shape=tuple(tensor.shape))
+    saved = SavedTensor(1, name, storage=1, counter=1, version=expected, tensor=1, shape=tuple(tensor.shape))
+    named = replace(told, saved=saved)
     if sequence is None or expected is None or not pointer:
         return named
     entries = [RawWrite(*entry) for entry in ring]
