@@ -27,7 +27,6 @@ NOT_CURED = {
     "silent_patch_replaced_by_token": "with `.data` on its right-hand side, too, the token gets no gradient",
     "silent_noisy_and_clean_patches": "with a copy of the patch, the noisy one is still handed out as the clean one",
     "silent_smeared_slices_of_a_core_scan": "with a copy to read from, the caller's scan is still written for the next",
-    "silent_conflict_of_two_heads": "the copy that is shown is of a list of gradients, which has no `clone`",
 }
 """Failures for which the diffs that are shown are not enough, and why."""
 

@@ -138,10 +138,10 @@ def first_one_copied(write: Written) -> Fix | None:
     kept = _all_kept(story, top, write.hazard.tensor or -1, names)
     named = expressions.variables_read(expressions.parse(read.statement))
     earlier = [entry for entry in kept if entry.statement.lineno < wrote.line and entry.name in named]
-    if len(earlier) != 1:
-        return None
-    value = earlier[0].statement.value
-    return write.copied(value.elt if isinstance(value, ast.ListComp) else value)
+    value = earlier[0].statement.value if len(earlier) == 1 else None
+    if isinstance(value, ast.ListComp):
+        return write.copied(value.elt)
+    return write.copied(value) if value is not None and earlier[0].name in names else None  # a list has no `clone`
 
 
 RULES = rules_of(
