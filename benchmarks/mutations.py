@@ -98,8 +98,8 @@ MUTATIONS = (
     ),
     Mutation(
         "hazards/rules/saved_tensor_overwritten.py",
-        "if reached is not None and stale.node.node not in reached:",
-        "if reached is not None and stale.node.node in reached:",
+        "_all_stale(story, end, expected) if reached is None or stale.node.node in reached)",
+        "_all_stale(story, end, expected) if reached is None or stale.node.node not in reached)",
         "hazards/test_saved_tensor_overwritten.py",
     ),
     Mutation(

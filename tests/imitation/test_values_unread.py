@@ -24,7 +24,6 @@ HEALTHY = dict(list(programs().items())[::6])
 
 REPEATS = "whether an index names an element twice"
 RANGE = "whether the values that are written fit"
-ARRAY = "whether an array that a data set hands out was scaled before"
 UNKNOWN = {
     "silent_segmentation_confusion_counts": REPEATS,
     "silent_footfall_on_a_market_square": REPEATS,
@@ -35,10 +34,6 @@ UNKNOWN = {
     "silent_cell_instance_map": RANGE,
     "silent_returns_of_integer_prices": RANGE,
     "silent_votes_of_many_stumps": RANGE,
-    "silent_fields_of_scanned_receipts": ARRAY,
-    "silent_wheat_ears_kept_in_memory": ARRAY,
-    "silent_handwritten_postcodes_in_memory": ARRAY,
-    "silent_two_teardrops_in_a_disc": ARRAY,
 }
 """Programs of the rounds whose fault is not found then, and what nobody knows."""
 
